@@ -1,0 +1,72 @@
+"""What every room checks alike: names, whole numbers and, on request, the finiteness of signals."""
+
+import difflib
+import operator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import torch
+from torch import Tensor
+
+_checking: ContextVar[bool] = ContextVar("shiftstate_checking", default=False)
+
+
+@contextmanager
+def checking(enabled: bool = True) -> Iterator[None]:
+    """Refuse NaN and infinity in every signal a layer is given, as long as the context lasts.
+
+    Off by default: the check reads the data, and a diverging run is an outcome to record rather than
+    an error. It is skipped while ``torch.compile`` or ``torch.export`` traces.
+
+    Example:
+        >>> import torch, shiftstate as ss
+        >>> shift = ss.Shift.from_edges([[0, 1], [1, 0]])
+        >>> with ss.checking():
+        ...     ss.GCNN(1, 1, 2)(torch.tensor([[0.0], [float("nan")]]), shift)
+        Traceback (most recent call last):
+        ...
+        ValueError: x holds 1 value that is not finite (the first at index (1, 0)); expected finite signals; \
+did training diverge, or was a feature divided by zero?
+    """
+    token = _checking.set(enabled)
+    try:
+        yield
+    finally:
+        _checking.reset(token)
+
+
+def check_finite(x: Tensor) -> None:
+    """Refuse non-finite values in ``x`` inside ``checking()``; free outside it."""
+    if torch.compiler.is_compiling() or not _checking.get():
+        return
+    bad = ~torch.isfinite(x)
+    count = int(bad.sum())
+    if count:
+        first = tuple(int(i) for i in bad.nonzero()[0])
+        values = "1 value that is" if count == 1 else f"{count} values that are"
+        raise ValueError(
+            f"x holds {values} not finite (the first at index {first}); expected finite signals; "
+            "did training diverge, or was a feature divided by zero?"
+        )
+
+
+def check_name(kind: str, name: object, known: Iterable[str]) -> str:
+    """Return ``name`` if it is known; otherwise refuse it and suggest the nearest known one."""
+    names = list(known)
+    if isinstance(name, str) and name in names:
+        return name
+    close = difflib.get_close_matches(name.lower(), names, n=1) if isinstance(name, str) else []
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(map(repr, names))}{hint}")
+
+
+def check_whole(name: str, value: object, least: int) -> int:
+    """Return ``value`` as an int of at least ``least``; bools and floats are refused."""
+    try:
+        whole = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        whole = None
+    if whole is None or isinstance(value, bool) or whole < least:
+        raise ValueError(f"{name} is {value!r}; expected a whole number of at least {least}")
+    return whole

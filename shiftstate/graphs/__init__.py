@@ -1,0 +1,5 @@
+"""Graphs: the shift operator, its spectrum, and random graphs."""
+
+from shiftstate.graphs.shift import Shift
+
+__all__ = ["Shift"]

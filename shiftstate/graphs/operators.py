@@ -1,0 +1,193 @@
+"""The two forms of S: a dense matrix, and compressed rows of S and of Sᵀ.
+
+Both are named tuples of plain tensors, so they are pytrees as they stand, and both keep one contract:
+``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``dense``, ``map``.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+# torch announces once per process that CSR tensors are in beta. Users of Shift never see one: let it pass here.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor([0, 0], torch.empty(0, dtype=torch.int64), torch.empty(0), (1, 1))
+
+
+@torch.library.custom_op("shiftstate::spmm", mutates_args=())
+def spmm(
+    crow: Tensor, col: Tensor, values: Tensor, t_crow: Tensor, t_col: Tensor, t_values: Tensor, x: Tensor
+) -> Tensor:
+    """S @ x for S in compressed rows; the rows of Sᵀ come along for the backward.
+
+    An operator on plain tensors, because sparse tensors do not pass through torch.compile and torch.export.
+    """
+    n = crow.numel() - 1
+    if x.device.type == "cpu" and x.dtype in (torch.bfloat16, torch.float16):
+        # The CPU has no half-precision sparse product: the sum is taken in float32 and rounded once.
+        matrix = torch.sparse_csr_tensor(crow, col, values.float(), (n, n))
+        return (matrix @ x.float()).to(x.dtype)
+    return torch.sparse_csr_tensor(crow, col, values, (n, n)) @ x.contiguous()
+
+
+@spmm.register_fake
+def _(crow: Tensor, col: Tensor, values: Tensor, t_crow: Tensor, t_col: Tensor, t_values: Tensor, x: Tensor) -> Tensor:
+    return x.new_empty(crow.shape[0] - 1, x.shape[1])
+
+
+def _spmm_context(ctx, inputs, output) -> None:  # type: ignore[no-untyped-def]
+    ctx.save_for_backward(*inputs)
+
+
+def _spmm_backward(ctx, grad: Tensor):  # type: ignore[no-untyped-def]
+    crow, col, values, t_crow, t_col, t_values, x = ctx.saved_tensors
+    grad_values = grad_x = None
+    if ctx.needs_input_grad[2]:
+        grad_values = (grad[rows_of(crow, col)] * x[col]).sum(-1)
+    if ctx.needs_input_grad[6]:
+        grad_x = spmm(t_crow, t_col, t_values, crow, col, values, grad)
+    # y depends on t_values only in name: they are the same numbers as values, which carry the gradient.
+    return None, None, grad_values, None, None, None, grad_x
+
+
+spmm.register_autograd(_spmm_backward, setup_context=_spmm_context)
+
+
+def rows_of(crow: Tensor, col: Tensor) -> Tensor:
+    """The row of every entry, from the row pointers."""
+    nodes = torch.arange(crow.shape[0] - 1, device=crow.device, dtype=col.dtype)
+    return torch.repeat_interleave(nodes, crow.diff(), output_size=col.shape[0])
+
+
+def compress(row: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
+    """Row pointers (N + 1) from the row of every entry."""
+    counts = torch.zeros(num_nodes + 1, dtype=torch.int64, device=row.device)
+    return counts.scatter_add_(0, row.long() + 1, torch.ones_like(row, dtype=torch.int64)).cumsum(0).to(dtype)
+
+
+class Dense(NamedTuple):
+    """S as an (N, N) matrix."""
+
+    matrix: Tensor
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return self.matrix.shape[0]
+
+    @property
+    def values(self) -> Tensor:
+        """The tensor that carries dtype, device and gradient."""
+        return self.matrix
+
+    def product(self, x: Tensor) -> Tensor:
+        """S @ x for x (N, C)."""
+        return self.matrix @ x
+
+    def transposed(self) -> "Dense":
+        """Sᵀ."""
+        return Dense(self.matrix.T)
+
+    def absolute_sums(self) -> tuple[Tensor, Tensor]:
+        """Sums of |S| along every row and every column."""
+        absolute = self.matrix.abs()
+        return absolute.sum(1), absolute.sum(0)
+
+    def scaled(self, left: Tensor, right: Tensor) -> "Dense":
+        """diag(left) S diag(right)."""
+        return Dense(left[:, None] * self.matrix * right)
+
+    def entries(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Row, column and value of every nonzero."""
+        row, col = self.matrix.nonzero(as_tuple=True)
+        return row, col, self.matrix[row, col]
+
+    def dense(self) -> Tensor:
+        """S as an (N, N) matrix."""
+        return self.matrix
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Dense":
+        """The same S with its values changed by a cast or a copy."""
+        return Dense(change(self.matrix))
+
+
+class Sparse(NamedTuple):
+    """S and Sᵀ in compressed rows, both sorted, prepared once: the backward of S @ x is a product with Sᵀ."""
+
+    crow: Tensor
+    col: Tensor
+    values: Tensor
+    t_crow: Tensor
+    t_col: Tensor
+    t_values: Tensor
+
+    @staticmethod
+    def from_entries(row: Tensor, col: Tensor, values: Tensor, num_nodes: int) -> "Sparse":
+        """Sort the entries and add up duplicates."""
+        small = num_nodes < 2**31 and row.shape[0] < 2**31
+        index = torch.int32 if small else torch.int64  # half the traffic, and what the BLAS libraries want
+        key, order = (row.long() * num_nodes + col.long()).sort()
+        values = values[order]
+        # The number of distinct keys depends on the data, which a traced graph cannot hold; there, duplicates
+        # stay side by side: every product is the same.
+        if not torch.compiler.is_compiling() and bool((key[1:] == key[:-1]).any()):
+            key, group = torch.unique_consecutive(key, return_inverse=True)
+            values = values.new_zeros(key.shape[0]).index_add(0, group, values)
+        row, col = key // num_nodes, key % num_nodes
+        t_order = (col * num_nodes + row).argsort()
+        return Sparse(
+            compress(row, num_nodes, index),
+            col.to(index),
+            values,
+            compress(col, num_nodes, index),
+            row[t_order].to(index),
+            values[t_order],
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return self.crow.shape[0] - 1
+
+    def product(self, x: Tensor) -> Tensor:
+        """S @ x for x (N, C)."""
+        product: Tensor = spmm(*self, x)
+        return product
+
+    def transposed(self) -> "Sparse":
+        """Sᵀ: the two halves change places."""
+        return Sparse(*self[3:], *self[:3])
+
+    def absolute_sums(self) -> tuple[Tensor, Tensor]:
+        """Sums of |S| along every row and every column."""
+        row, col, values = self.entries()
+        zero = values.new_zeros(self.num_nodes)
+        return zero.index_add(0, row, values.abs()), zero.index_add(0, col, values.abs())
+
+    def scaled(self, left: Tensor, right: Tensor) -> "Sparse":
+        """diag(left) S diag(right)."""
+        row, col, _ = self.entries()
+        t_row, t_col, _ = self.transposed().entries()
+        return self._replace(
+            values=left[row] * self.values * right[col], t_values=right[t_row] * self.t_values * left[t_col]
+        )
+
+    def entries(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Row, column and value of every stored entry."""
+        return rows_of(self.crow, self.col), self.col, self.values
+
+    def dense(self) -> Tensor:
+        """S as an (N, N) matrix."""
+        row, col, values = self.entries()
+        zeros = values.new_zeros(self.num_nodes, self.num_nodes)
+        return zeros.index_put((row.long(), col.long()), values, accumulate=True)
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Sparse":
+        """The same S with its values changed by a cast or a copy; indices keep their dtype."""
+        indices = (self.crow, self.col, self.t_crow, self.t_col)
+        values, t_values = change(self.values), change(self.t_values)
+        crow, col, t_crow, t_col = (index.to(values.device) for index in indices)
+        return Sparse(crow, col, values, t_crow, t_col, t_values)

@@ -1,0 +1,460 @@
+"""The graph shift operator S: checked once, when it is made, and handed to every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+from torch.utils import _pytree as pytree
+
+from shiftstate.checks import check_name, check_whole
+from shiftstate.graphs import spectrum
+from shiftstate.graphs.operators import Dense, Sparse
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Layout = Literal["auto", "dense", "sparse"]
+Normalization = Literal["spectral", "row", "column", "symmetric"]
+
+# Measured by benchmarks/layout.py (32 channels, one thread, forward + backward): below 64 nodes a dense
+# product wins at any density; above, it wins where at least one entry in eight is filled.
+DENSE_NODES = 64
+DENSE_SHARE = 1 / 8
+MAX_EIGENVALUE_NODES = 20_000
+
+
+class Shift:
+    """A graph shift operator S (N, N), with S[i, j] the weight of the edge j → i.
+
+    ``shift @ x`` gathers from in-neighbours: (S x)_i = Σ_j S_ij x_j. Made by `from_edges`, `from_matrix`,
+    `from_networkx` or `batch`; immutable afterwards. Directed graphs, negative weights, self-loops, isolated
+    nodes and disconnected graphs are all in order. Duplicate edges add up, as in every sparse library.
+
+    A shift is a pytree of plain tensors: it passes through ``torch.compile`` and ``torch.export``, and edge
+    weights that require gradients receive them.
+
+    Example:
+        >>> import torch, shiftstate as ss
+        >>> shift = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])  # the cycle 0 → 1 → 2 → 0
+        >>> shift
+        Shift(3 nodes, 3 edges, dense, float32, cpu)
+        >>> (shift @ torch.tensor([[1.0], [0.0], [0.0]])).T
+        tensor([[0., 1., 0.]])
+    """
+
+    def __init__(self, operator: Dense | Sparse, ptr: Tensor) -> None:
+        self._operator = operator
+        self.ptr = ptr
+        """Where each graph of a batch begins and the last one ends: (num_graphs + 1)."""
+
+    @classmethod
+    def from_edges(
+        cls, edge_index: Any, weight: Any = None, num_nodes: int | None = None, layout: Layout = "auto"
+    ) -> Shift:
+        """From edges ``edge_index[0] → edge_index[1]``.
+
+        Args:
+            edge_index: (2, E) integer node ids: tensor, array or nested list.
+            weight: (E) edge weights; ones by default. Gradients flow to them if they require it.
+            num_nodes: N; by default the largest id plus one, so isolated last nodes need it.
+            layout: "dense", "sparse", or "auto" for the faster one by a measured rule.
+        """
+        edges = _as_edge_index(edge_index)
+        if num_nodes is None and edges.shape[1] == 0:
+            raise ValueError("no edges and no num_nodes were given; expected num_nodes for a graph without edges")
+        n = int(edges.max()) + 1 if num_nodes is None else check_whole("num_nodes", num_nodes, 1)
+        if not torch.compiler.is_compiling() and edges.numel():
+            low, high = int(edges.min()), int(edges.max())
+            if low < 0 or high >= n:
+                raise ValueError(
+                    f"edge_index holds node id {low if low < 0 else high}; expected ids from 0 to {n - 1} "
+                    f"(num_nodes is {n}); are the ids counted from 1, or is num_nodes too small?"
+                )
+        values = _as_weight(weight, edges)
+        operator = Sparse.from_entries(edges[1], edges[0], values, n)
+        return cls._laid_out(operator, layout)
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, layout: Layout = "auto") -> Shift:
+        """From S itself, as it is: a NumPy array, SciPy sparse matrix or array, torch dense or sparse tensor.
+
+        Row i gathers into node i. A matrix whose rows are sources (A[i, j] for an edge i → j) has to be
+        transposed first; for an undirected graph the two are the same.
+        """
+        if sp.issparse(matrix):
+            operator: Dense | Sparse = _from_scipy(matrix)
+        elif isinstance(matrix, Tensor) and matrix.layout != torch.strided:
+            operator = _from_torch_sparse(matrix)
+        else:
+            operator = Dense(_as_floating(_as_tensor("matrix", matrix), "matrix"))
+            _check_square(tuple(operator.matrix.shape))
+        _check_all_finite("matrix", operator.values)
+        return cls._laid_out(operator, layout)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph[Any], weight: str | None = "weight", layout: Layout = "auto") -> Shift:
+        """From a NetworkX graph; the edge u → v becomes S[v, u], nodes in the order of ``graph.nodes``.
+
+        Args:
+            graph: any NetworkX graph; undirected edges count in both directions, parallel edges add up.
+            weight: the edge attribute that holds the weight, 1 where it is missing; None ignores weights.
+            layout: "dense", "sparse" or "auto".
+        """
+        try:
+            import networkx as nx
+        except ImportError as error:
+            raise ImportError("from_networkx needs NetworkX: pip install 'shiftstate[networkx]'") from error
+        if not isinstance(graph, nx.Graph):
+            raise ValueError(f"graph is a {type(graph).__name__}; expected a NetworkX graph")
+        if graph.number_of_nodes() == 0:
+            raise ValueError("graph has no nodes; expected at least one")
+        try:
+            adjacency = nx.to_scipy_sparse_array(graph, weight=weight, format="coo")
+            numeric = adjacency.dtype.kind in "biuf"
+        except (TypeError, ValueError):
+            numeric = False
+        if not numeric:
+            raise ValueError(f"edge attribute {weight!r} holds values that are not numbers; expected real weights")
+        return cls.from_matrix(adjacency.T, layout)
+
+    @classmethod
+    def batch(cls, shifts: Sequence[Shift], layout: Layout = "auto") -> Shift:
+        """Several graphs as one block-diagonal shift; each is normalised, and pooled over, by itself."""
+        if not shifts:
+            raise ValueError("an empty list was given; expected at least one shift")
+        kinds = {(shift.dtype, shift.device) for shift in shifts}
+        if len(kinds) > 1:
+            raise ValueError(f"shifts of different dtypes or devices were given ({kinds}); expected one of each")
+        sizes = torch.tensor([shift.num_nodes for shift in shifts], device=shifts[0].device)
+        starts = (sizes.cumsum(0) - sizes).tolist()
+        parts = [shift._operator.entries() for shift in shifts]
+        row = torch.cat([part[0] + start for part, start in zip(parts, starts, strict=True)])
+        col = torch.cat([part[1] + start for part, start in zip(parts, starts, strict=True)])
+        values = torch.cat([part[2] for part in parts])
+        operator = Sparse.from_entries(row, col, values, int(sizes.sum()))
+        ends = [shift.ptr[1:] + start for shift, start in zip(shifts, starts, strict=True)]
+        return cls._laid_out(operator, layout, torch.cat([shifts[0].ptr[:1], *ends]))
+
+    @classmethod
+    def _laid_out(cls, operator: Dense | Sparse, layout: str, ptr: Tensor | None = None) -> Shift:
+        check_name("layout", layout, ("auto", "dense", "sparse"))
+        n = operator.num_nodes
+        if n == 0:
+            raise ValueError("the graph has no nodes; expected at least one")
+        if layout == "auto":
+            layout = "dense" if n <= DENSE_NODES or _num_entries(operator) >= DENSE_SHARE * n * n else "sparse"
+        if layout == "dense" and isinstance(operator, Sparse):
+            operator = Dense(operator.dense())
+        elif layout == "sparse" and isinstance(operator, Dense):
+            operator = Sparse.from_entries(*operator.entries(), n)
+        if ptr is None:
+            ptr = torch.tensor([0, n], device=operator.values.device)
+        return cls(operator, ptr)
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return self._operator.num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Entries of S: the nonzero ones of a dense S, the stored ones of a sparse S."""
+        return _num_entries(self._operator)
+
+    @property
+    def num_graphs(self) -> int:
+        """1, or the number of graphs of a batch."""
+        return self.ptr.shape[0] - 1
+
+    @property
+    def layout(self) -> str:
+        """How S is kept: "dense" or "sparse"."""
+        return "dense" if isinstance(self._operator, Dense) else "sparse"
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of the weights."""
+        return self._operator.values.dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self._operator.values.device
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to the edge weights."""
+        return self._operator.values.requires_grad
+
+    @property
+    def operator(self) -> Dense | Sparse:
+        """The tensors S is made of, for those who write kernels."""
+        return self._operator
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        """S x for signals x (..., N, C)."""
+        self.check_signal(x)
+        if isinstance(self._operator, Dense):
+            return self._operator.matrix @ x
+        return self.shift_nodes(x.movedim(-2, 0)).movedim(0, -2)
+
+    def shift_nodes(self, w: Tensor) -> Tensor:
+        """S w for w (N, ...), nodes first: one product whatever follows the first axis."""
+        return self._operator.product(w.reshape(w.shape[0], -1)).reshape(w.shape)
+
+    def check_signal(self, x: Tensor) -> None:
+        """Refuse a signal that does not live on this graph, with this dtype, on this device."""
+        if not isinstance(x, Tensor):
+            raise ValueError(f"x is a {type(x).__name__}; expected a torch tensor (..., N, channels)")
+        if x.dim() < 2 or x.shape[-2] != self.num_nodes:
+            hint = "add a channel axis: x.unsqueeze(-1)" if x.shape[-1:] == (self.num_nodes,) else "wrong graph?"
+            raise ValueError(
+                f"x has shape {tuple(x.shape)}; expected (..., {self.num_nodes}, channels) "
+                f"for a shift of {self.num_nodes} nodes; {hint}"
+            )
+        if not x.dtype.is_floating_point:
+            raise ValueError(f"x holds {x.dtype}; expected a floating dtype: x.to({self.dtype})")
+        if x.dtype != self.dtype:
+            raise ValueError(f"x is {x.dtype} and the shift {self.dtype}; expected one dtype: use shift.to(x.dtype)")
+        if x.device != self.device:
+            raise ValueError(
+                f"x is on {x.device} and the shift on {self.device}; expected one device: use shift.to(x.device)"
+            )
+
+    @property
+    def T(self) -> Shift:
+        """Sᵀ: every edge reversed."""
+        return Shift(self._operator.transposed(), self.ptr)
+
+    def to(self, target: torch.device | torch.dtype | str) -> Shift:
+        """The same shift with another floating dtype, or on another device."""
+        if isinstance(target, torch.dtype) and not target.is_floating_point:
+            raise ValueError(f"a shift cannot hold {target}; expected a floating dtype")
+        ptr = self.ptr if isinstance(target, torch.dtype) else self.ptr.to(target)
+        return Shift(self._operator.map(lambda values: values.to(target)), ptr)
+
+    def permuted(self, order: Any) -> Shift:
+        """The same graph with node ``order[i]`` renamed to i; signals follow as ``x[..., order, :]``."""
+        chosen = _as_tensor("order", order).to(self.device)
+        n = self.num_nodes
+        if chosen.dtype.is_floating_point or not torch.equal(
+            chosen.sort().values, torch.arange(n, device=chosen.device)
+        ):
+            raise ValueError(f"order is not a permutation; expected each of 0 to {n - 1} once")
+        graph = self._graph_of_node()
+        if self.num_graphs > 1 and not torch.equal(graph[chosen], graph):
+            raise ValueError("order moves nodes from one graph of the batch to another; permute within graphs")
+        if isinstance(self._operator, Dense):
+            return Shift(Dense(self._operator.matrix[chosen][:, chosen]), self.ptr)
+        row, col, values = self._operator.entries()
+        place = chosen.argsort()
+        return Shift(Sparse.from_entries(place[row], place[col], values, n), self.ptr)
+
+    def normalized(self, kind: Normalization = "spectral") -> Shift:
+        """S scaled; zero rows and columns stay zero, each graph of a batch is scaled by itself.
+
+        "spectral" divides by the spectral radius, taken as a constant by gradients; "row" and "column"
+        divide by the sums of |S| along rows or columns; "symmetric" divides S_ij by √(r_i c_j), with r the
+        row and c the column sums, which is D^{-1/2} S D^{-1/2} on undirected graphs.
+        """
+        check_name("normalization", kind, ("spectral", "row", "column", "symmetric"))
+        rows, cols = self._operator.absolute_sums()
+        one = torch.ones_like(rows)
+        if kind == "spectral":
+            left, right = (1 / self._radii().to(rows)).repeat_interleave(self.ptr.diff()), one
+        elif kind == "row":
+            left, right = _inverse(rows), one
+        elif kind == "column":
+            left, right = one, _inverse(cols)
+        else:
+            left, right = _inverse(rows).sqrt(), _inverse(cols).sqrt()
+        return Shift(self._operator.scaled(left, right), self.ptr)
+
+    def laplacian(self, normalization: Literal["row", "symmetric"] | None = None) -> Shift:
+        """The Laplacian L = D − S, with D the sums of |S| along rows (the in-degrees).
+
+        "row" gives I − D^{-1} S, "symmetric" I − `normalized("symmetric")`; isolated nodes keep a zero row.
+        """
+        if normalization is None:
+            scaled, degree = self, self._operator.absolute_sums()[0]
+        else:
+            scaled = self.normalized(check_name("normalization", normalization, ("row", "symmetric")))  # type: ignore[arg-type]
+            degree = (self._operator.absolute_sums()[0] != 0).to(self.dtype)
+        row, col, values = scaled._operator.entries()
+        nodes = torch.arange(self.num_nodes, device=self.device)
+        operator = Sparse.from_entries(
+            torch.cat([row, nodes]), torch.cat([col, nodes]), torch.cat([-values, degree]), self.num_nodes
+        )
+        return Shift._laid_out(operator, self.layout, self.ptr)
+
+    def spectral_radius(self) -> float:
+        """max |λ| over the eigenvalues of S, complex ones included; zero for an acyclic graph."""
+        return spectrum.spectral_radius(self.to_scipy())
+
+    def eigenvalues(self) -> Tensor:
+        """All N eigenvalues, largest magnitude first: real (float64) if S is symmetric, complex otherwise."""
+        if self.num_nodes > MAX_EIGENVALUE_NODES:
+            raise ValueError(
+                f"all eigenvalues of {self.num_nodes} nodes were asked for; expected at most "
+                f"{MAX_EIGENVALUE_NODES} (the cost is cubic); spectral_radius() works for large graphs"
+            )
+        return torch.from_numpy(spectrum.eigenvalues(self._operator.dense().detach().double().cpu().numpy()))
+
+    def to_dense(self) -> Tensor:
+        """S as an (N, N) tensor."""
+        return self._operator.dense()
+
+    def to_scipy(self) -> sp.csr_array:
+        """S as a SciPy sparse array in float64, without gradients."""
+        row, col, values = self._operator.entries()
+        entries = values.detach().double().cpu().numpy()
+        places = (row.cpu().numpy(), col.cpu().numpy())
+        return sp.csr_array((entries, places), shape=(self.num_nodes, self.num_nodes))
+
+    def edges(self) -> tuple[Tensor, Tensor]:
+        """The edges as (edge_index (2, E), weight (E)), the inverse of `from_edges`."""
+        row, col, values = self._operator.entries()
+        return torch.stack([col, row]).long(), values
+
+    def pooled(self, x: Tensor, how: Literal["mean", "sum"]) -> Tensor:
+        """Sum or mean of x (..., N, C) over the nodes of each graph: (..., C), or (..., graphs, C) for a batch."""
+        if self.num_graphs == 1:
+            return x.mean(-2) if how == "mean" else x.sum(-2)
+        pooled = x.new_zeros(*x.shape[:-2], self.num_graphs, x.shape[-1])
+        pooled = pooled.index_add(-2, self._graph_of_node(), x)
+        return pooled / self.ptr.diff().to(x.dtype)[:, None] if how == "mean" else pooled
+
+    def _graph_of_node(self) -> Tensor:
+        graphs = torch.arange(self.num_graphs, device=self.ptr.device)
+        return graphs.repeat_interleave(self.ptr.diff(), output_size=self.num_nodes)
+
+    def _radii(self) -> Tensor:
+        """The spectral radius of each graph; refused where it is zero."""
+        matrix, ends = self.to_scipy(), self.ptr.tolist()
+        radii = [spectrum.spectral_radius(matrix[start:end, start:end]) for start, end in pairwise(ends)]
+        for graph, radius in enumerate(radii):
+            if radius == 0:
+                which = f"graph {graph} of the batch" if self.num_graphs > 1 else "the shift"
+                raise ValueError(
+                    f"{which} has spectral radius 0; expected a cycle or an undirected edge; a graph without "
+                    "edges or without cycles is the likely cause: use another normalization, or none"
+                )
+        return torch.tensor(radii, dtype=torch.float64, device=self.device)
+
+    def __repr__(self) -> str:
+        graphs = f"{self.num_graphs} graphs, " if self.num_graphs > 1 else ""
+        dtype = str(self.dtype).removeprefix("torch.")
+        grad = ", requires_grad" if self.requires_grad else ""
+        return (
+            f"Shift({graphs}{self.num_nodes} nodes, {self.num_edges} edges, {self.layout}, {dtype}, "
+            f"{self.device}{grad})"
+        )
+
+
+def _as_tensor(name: str, data: Any) -> Tensor:
+    if isinstance(data, Tensor):
+        return data
+    try:
+        return torch.as_tensor(np.asarray(data))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} is a {type(data).__name__} that is not numeric; expected a tensor or array"
+        ) from error
+
+
+def _as_floating(values: Tensor, name: str) -> Tensor:
+    """Keep a floating dtype; integers and bools become torch's default dtype."""
+    if values.is_complex():
+        raise ValueError(f"{name} is complex; expected real weights")
+    return values if values.dtype.is_floating_point else values.to(torch.get_default_dtype())
+
+
+def _as_edge_index(edge_index: Any) -> Tensor:
+    edges = _as_tensor("edge_index", edge_index)
+    if edges.dim() != 2 or edges.shape[0] != 2:
+        hint = "; transpose it: edge_index.T" if edges.dim() == 2 and edges.shape[1] == 2 else ""
+        raise ValueError(f"edge_index has shape {tuple(edges.shape)}; expected (2, E){hint}")
+    if edges.numel() == 0:
+        return edges.long()
+    if edges.dtype.is_floating_point or edges.is_complex() or edges.dtype == torch.bool:
+        raise ValueError(f"edge_index holds {edges.dtype}; expected integer node ids")
+    return edges.long()
+
+
+def _as_weight(weight: Any, edges: Tensor) -> Tensor:
+    count = edges.shape[1]
+    if weight is None:
+        return torch.ones(count, device=edges.device)
+    values = _as_floating(_as_tensor("weight", weight), "weight")
+    if tuple(values.shape) != (count,):
+        raise ValueError(f"weight has shape {tuple(values.shape)}; expected ({count},): one number an edge")
+    if values.device != edges.device:
+        raise ValueError(f"weight is on {values.device} and edge_index on {edges.device}; expected one device")
+    _check_all_finite("weight", values)
+    return values
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"matrix has shape {shape}; expected a square (N, N); is it an edge list? use from_edges")
+
+
+def _check_all_finite(name: str, values: Tensor) -> None:
+    if not torch.compiler.is_compiling() and not bool(torch.isfinite(values).all()):
+        count = int((~torch.isfinite(values)).sum())
+        raise ValueError(f"{name} holds {count} NaN or infinite entries; expected finite weights")
+
+
+def _from_scipy(matrix: Any) -> Sparse:
+    _check_square(matrix.shape)
+    coo = sp.coo_array(matrix)
+    row, col = (torch.from_numpy(np.asarray(index, dtype=np.int64)) for index in coo.coords)
+    values = _as_floating(torch.from_numpy(np.array(coo.data)), "matrix")
+    return Sparse.from_entries(row, col, values, matrix.shape[0])
+
+
+def _from_torch_sparse(matrix: Tensor) -> Sparse:
+    _check_square(tuple(matrix.shape))
+    coo = matrix.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
+    row, col = coo.indices()
+    return Sparse.from_entries(row, col, _as_floating(coo.values(), "matrix"), matrix.shape[0])
+
+
+def _num_entries(operator: Dense | Sparse) -> int:
+    return int(operator.matrix.count_nonzero()) if isinstance(operator, Dense) else operator.col.shape[0]
+
+
+def _inverse(sums: Tensor) -> Tensor:
+    """1 / sums, and zero where the sum is zero; written so that no gradient is NaN there."""
+    empty = sums == 0
+    return torch.where(empty, 0.0, 1 / torch.where(empty, 1.0, sums))
+
+
+def _flatten(shift: Shift) -> tuple[list[Any], str]:
+    return [*shift.operator, shift.ptr], shift.layout
+
+
+def _flatten_with_keys(shift: Shift) -> tuple[list[tuple[Any, Any]], str]:
+    children, layout = _flatten(shift)
+    names = (*shift.operator._fields, "ptr")
+    return [(pytree.GetAttrKey(name), child) for name, child in zip(names, children, strict=True)], layout
+
+
+def _unflatten(children: Any, layout: str) -> Shift:
+    *parts, ptr = children
+    return Shift(Dense(*parts) if layout == "dense" else Sparse(*parts), ptr)
+
+
+pytree.register_pytree_node(
+    Shift,
+    _flatten,
+    _unflatten,
+    serialized_type_name="shiftstate.Shift",
+    flatten_with_keys_fn=_flatten_with_keys,
+)

@@ -1,0 +1,277 @@
+"""What all layers share: parameters and their draw, checks, the choice of a kernel, and the trace."""
+
+import math
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from shiftstate.checks import check_finite, check_name, check_whole
+from shiftstate.filters import Step, Taps, choose_kernel, reference
+from shiftstate.filters.activations import Activation, activation
+from shiftstate.graphs import Shift
+from shiftstate.layers.memory import check_bank_fits
+
+MIXINGS = ("bank", "dense", "depthwise")
+KERNELS = ("auto", "reference", "fused")
+INITS = ("paper", "alive")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A filter's inner life along k for one call; every entry is itself a signal (..., N, channels).
+
+    The channels are those of the state: F·G in a bank (f first), F otherwise.
+    """
+
+    states: Tensor
+    """w_k, k = 0 … K: (K + 1, ..., N, channels)."""
+    memories: Tensor | None
+    """c_k, k = 0 … K: (K + 1, ..., N, channels); None for filters without a memory."""
+    gates: Mapping[str, Tensor]
+    """γ_k by name, k = 1 … K: (K, ..., N, channels); empty for filters without gates."""
+    outputs: Tensor
+    """y_k, k = 0 … K: (K + 1, ..., N, channels)."""
+
+
+class Layer(nn.Module):
+    """A bank of F × G graph filters: y^f = Σ_g filter^{fg}(x^g) + b^f. The base of GCNN, RSN, LSSM and your own.
+
+    A filter is a recurrence over shifts, w_k from S w_{k−1} and x. A subclass names its affine maps in
+    `updates` and writes `update`; for each name n the layer then has the weights ``h_nw`` on the state and
+    ``h_nx`` on the input, and ``h(n, w, x)`` is h_{k,n,w} w + h_{k,n,x} x.
+
+    Args:
+        in_channels: G.
+        out_channels: F.
+        K: the filter order, the number of shifts; 0 or more.
+        mixing: how channels mix. "bank": F·G scalar recurrences, summed over g (the paper's). "dense": one
+            recurrence with a state in R^F and matrices for weights. "depthwise": x is mixed to F channels
+            first, then F scalar recurrences; the one for wide layers.
+        bias: whether to add a learned b (F).
+        output_activation: σ_y, by name or as a callable.
+        kernel: "reference", "fused", or "auto" for the fastest that supports the call.
+        checkpoint: keep every so many states for the backward and recompute the rest; "sqrt" for ⌈√K⌉.
+        init: the draw of `reset_parameters`.
+
+    Shapes:
+        x (..., N, G), shift of N nodes → (..., N, F). No parameter depends on N.
+    """
+
+    updates: ClassVar[tuple[str, ...]] = ()
+    """Names of the affine maps in the state update."""
+    outputs: ClassVar[tuple[str, ...]] = ("y",)
+    """Names of the affine maps in the output."""
+
+    bias: Tensor | None
+    mix: Tensor
+    project: Tensor
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        K: int,
+        *,
+        mixing: str = "bank",
+        bias: bool = True,
+        output_activation: str | Activation = "relu",
+        kernel: str = "auto",
+        checkpoint: int | str | None = None,
+        init: str = "paper",
+    ) -> None:
+        super().__init__()
+        self.in_channels = check_whole("in_channels", in_channels, 1)
+        self.out_channels = check_whole("out_channels", out_channels, 1)
+        self.K = check_whole("K", K, 0)
+        self.mixing = check_name("mixing", mixing, MIXINGS)
+        self.kernel = check_name("kernel", kernel, KERNELS)
+        self.init = check_name("init", init, INITS)
+        self.checkpoint = checkpoint if checkpoint in (None, "sqrt") else check_whole("checkpoint", checkpoint, 1)
+        activation(output_activation)  # an unknown name is refused here, not at the first call
+        self.output_activation = output_activation
+        for name, shape in self.parameter_shapes().items():
+            self.register_parameter(name, nn.Parameter(torch.empty(shape)))
+        self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
+        self.reset_parameters()
+
+    def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
+        """(w_k, c_k) from S w_{k−1}, x and c_{k−1}: the equation a filter is made of."""
+        raise NotImplementedError(f"{type(self).__name__} has no update; a filter is its state update")
+
+    def output(self, h: Taps, w: Tensor, x: Tensor) -> Tensor:
+        """y_k = σ_y(h_kyw w_k + h_kyx x)."""
+        return activation(self.output_activation)(h("y", w, x))
+
+    def finish(self, total: Tensor) -> Tensor:
+        """Y = σ_y(Σ_k y_k)."""
+        return activation(self.output_activation)(total)
+
+    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Every filter parameter's shape, in the order of the paper's letters; leading axis k."""
+        F, G = self.out_channels, self.in_channels
+        state, signal = self._weight_shapes()
+        shapes: dict[str, tuple[int, ...]] = {}
+        for names, count in ((self.updates, self.K), (self.outputs, self.K + 1)):
+            for name in names:
+                shapes[f"h_{name}w"] = (count, *state)
+                shapes[f"h_{name}x"] = (count, *signal)
+        if self.mixing == "depthwise":
+            shapes["mix"] = (G, F)
+        elif self.mixing == "dense" and G != F:
+            shapes["project"] = (G, F)
+        return shapes
+
+    def _weight_shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        F, G = self.out_channels, self.in_channels
+        if self.mixing == "bank":
+            return (F, G), (F, G)
+        return ((F, F), (F, G)) if self.mixing == "dense" else ((F, 1), (F, 1))
+
+    @torch.no_grad()
+    def reset_parameters(self, init: str | None = None) -> None:
+        """Draw all parameters anew.
+
+        "paper" (the protocol's): filter weights and bias from U(±1/√(G(K+1))), matrices between channels from
+        U(±1/√fan_in), gate biases zero. "alive" besides centres the weight of the state on itself so that a
+        small state is neither shrunk nor grown by an S of spectral radius 1, which keeps it alive at high K.
+        """
+        kind = check_name("init", self.init if init is None else init, INITS)
+        scalar = 1 / math.sqrt((1 if self.mixing == "depthwise" else self.in_channels) * (self.K + 1))
+        for name, parameter in self.named_parameters(recurse=False):
+            if name in ("mix", "project"):
+                bound = 1 / math.sqrt(parameter.shape[0])
+            elif self.dense_taps() and name.startswith("h"):
+                bound = 1 / math.sqrt(parameter.shape[-1])
+            else:
+                bound = 0.0 if name.startswith("b_") else scalar
+            parameter.uniform_(-bound, bound)
+        if kind == "alive":
+            self.keep_alive()
+
+    def keep_alive(self) -> None:
+        """Move freshly drawn weights to where the state survives many shifts; a no-op unless overridden."""
+
+    def _center(self, weight: Tensor, value: float) -> None:
+        """Add ``value`` to a weight on the state: to every scalar, or to the diagonal of a matrix."""
+        weight += value * torch.eye(weight.shape[-1], device=weight.device) if self.dense_taps() else value
+
+    def dense_taps(self) -> bool:
+        """Whether weights are matrices between channels rather than one scalar a channel."""
+        return self.mixing == "dense"
+
+    def states_per_channel(self) -> int:
+        """States of a bank for every input channel: F, unless they are the same for every f."""
+        return self.out_channels
+
+    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The input x (N, B, G) as the recurrence sees it, and w_0."""
+        if self.mixing == "bank":
+            x = x.unsqueeze(-2)  # (N, B, 1, G), against weights (F, G)
+            return x, x
+        if self.mixing == "depthwise":
+            x = (x @ self.mix).unsqueeze(-1)  # (N, B, F, 1), against weights (F, 1)
+            return x, x
+        return x, x @ self.project if hasattr(self, "project") else x  # (N, B, G), (N, B, F)
+
+    def update_weights(self) -> dict[str, Tensor]:
+        """Weights of the state update by parameter name, leading axis K."""
+        names = [f"h_{name}{end}" for name in self.updates for end in "wx"] + [f"b_{name}" for name in self.updates]
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def output_weights(self) -> dict[str, Tensor]:
+        """Weights of the outputs by parameter name, leading axis K + 1."""
+        return {f"h_{name}{end}": getattr(self, f"h_{name}{end}") for name in self.outputs for end in "wx"}
+
+    def forward(self, x: Tensor, shift: Shift) -> Tensor:
+        """Filter x (..., N, G) on the graph of ``shift``: (..., N, F).
+
+        Under autocast the recurrence runs in the dtype of the parameters: rounding errors grow with every shift.
+        """
+        x, precision = self._prepare(x, shift)
+        with precision:
+            N, batch = shift.num_nodes, x.shape[:-2]
+            nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
+            run = choose_kernel(self, nodes_first, shift).run
+            y = run(self, nodes_first, shift, self._checkpoint_length())
+            y = y.reshape(N, *batch, self.out_channels).movedim(0, -2)
+            return y if self.bias is None else y + self.bias
+
+    @torch.no_grad()
+    def trace(self, x: Tensor, shift: Shift) -> Trace:
+        """States, memories, gates and outputs along k for one call; the layer is left as it was."""
+        steps: list[Step] = []
+        outputs: list[Tensor] = []
+
+        def observe(k: int, step: Step, y: Tensor) -> None:
+            steps.append(step)
+            outputs.append(y)
+
+        x, precision = self._prepare(x, shift)
+        N, batch = shift.num_nodes, x.shape[:-2]
+        with precision:
+            reference.run(self, x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels), shift, observe=observe)
+
+        def stacked(signals: list[Tensor]) -> Tensor:
+            full = outputs[0].shape  # w_0 of a bank, and every state of a GCNN, is the same for every f
+            stack = torch.stack([signal.expand(full) for signal in signals])
+            return stack.reshape(len(signals), N, *batch, -1).movedim(1, -2)
+
+        memories = None if steps[-1].c is None or self.K == 0 else stacked([s.c for s in steps if s.c is not None])
+        gates = {name: stacked([step.gates[name] for step in steps[1:]]) for name in steps[-1].gates}
+        return Trace(stacked([step.w for step in steps]), memories, gates, stacked(outputs))
+
+    def kernel_in_use(self, x: Tensor, shift: Shift) -> tuple[str, str]:
+        """Which kernel a call with these arguments runs, and why."""
+        x, _ = self._prepare(x, shift)
+        choice = choose_kernel(self, x, shift)
+        return choice.name, choice.why
+
+    def _prepare(self, x: Tensor, shift: Shift) -> tuple[Tensor, Any]:
+        """Check the call; return x and the context that keeps autocast out of the recurrence."""
+        precision: Any = nullcontext()
+        if isinstance(x, Tensor) and torch.is_autocast_enabled(x.device.type):
+            precision = torch.autocast(x.device.type, enabled=False)
+            x = x.to(self._dtype()) if x.dtype.is_floating_point else x
+        if not isinstance(shift, Shift):
+            raise ValueError(
+                f"shift is a {type(shift).__name__}; expected a Shift: Shift.from_edges, from_matrix or from_networkx"
+            )
+        shift.check_signal(x)
+        if x.shape[-1] != self.in_channels:
+            raise ValueError(f"x has {x.shape[-1]} channels; this layer expected {self.in_channels} (in_channels)")
+        if x.dtype != self._dtype():
+            raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: layer.to(x.dtype)")
+        check_finite(x)
+        if self.mixing == "bank":
+            check_bank_fits(self, x)
+        return x, precision
+
+    def _dtype(self) -> torch.dtype:
+        return next(self.parameters()).dtype
+
+    def _checkpoint_length(self) -> int | None:
+        if self.checkpoint == "sqrt":
+            return max(1, math.ceil(math.sqrt(self.K)))
+        return self.checkpoint  # type: ignore[return-value]
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that build this layer again, beside its channels and K."""
+        return {
+            "mixing": self.mixing,
+            "bias": self.bias is not None,
+            "output_activation": self.output_activation,
+            "kernel": self.kernel,
+            "checkpoint": self.checkpoint,
+            "init": self.init,
+        }
+
+    def extra_repr(self) -> str:
+        """Channels, K and whatever differs from the defaults."""
+        defaults = {"mixing": "bank", "bias": True, "kernel": "auto", "checkpoint": None, "init": "paper"}
+        defaults |= {"output_activation": "relu", "state_activation": "relu", "gate_bias": False}
+        changed = [f"{key}={value!r}" for key, value in self.options().items() if defaults.get(key) != value]
+        return ", ".join([f"{self.in_channels}, {self.out_channels}, K={self.K}", *changed])

@@ -1,0 +1,82 @@
+"""The long short shift memory: the filter with gates."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from shiftstate.filters import Step, Taps
+from shiftstate.layers.base import Layer
+
+OPEN_GATE = 2.0  # sigmoid(2) = 0.88: where the forget and state gates start when they are to keep the state
+
+
+class LSSM(Layer):
+    r"""The long short shift memory's filter: gates decide what each node keeps from shift to shift.
+
+        c̃_k = tanh(h_kcw S w_{k−1} + h_kcx x)
+        γ_fk, γ_uk, γ_wk = sigmoid(h_k·w S w_{k−1} + h_k·x x)        forget, update and state gate
+        c_k = γ_fk ∘ c_{k−1} + γ_uk ∘ c̃_k,   w_k = γ_wk ∘ tanh(c_k),   c_0 = 0,  w_0 = x
+        y_k = σ_y(h_kyw w_k + h_kyx x),   y = σ_y(Σ_{k=0..K} y_k)
+
+    Parameters in a bank: ``h_cw h_cx h_fw h_fx h_uw h_ux h_ww h_wx`` (K, F, G) and ``h_yw h_yx`` (K+1, F, G),
+    that is (10K+2)FG numbers (the paper counts 10(K+1)F²).
+
+    Takes the arguments of `Layer`, and:
+
+    Args:
+        gate_bias: whether to add learned biases ``b_c b_f b_u b_w`` inside the tanh and the sigmoids, shaped
+            like the input weights ((K, F) with dense mixing). Without them, as in the paper, every gate of
+            a small signal is half open, and the state shrinks by about half with each shift until the
+            weights have learned better; ``init="alive"`` starts where it does not.
+
+    Example:
+        >>> import torch, shiftstate as ss
+        >>> shift = ss.Shift.from_edges([[0, 1], [1, 2]])
+        >>> trace = ss.LSSM(1, 4, 8).trace(torch.ones(3, 1), shift)
+        >>> trace.states.shape, trace.gates["forget"].shape
+        (torch.Size([9, 3, 4]), torch.Size([8, 3, 4]))
+    """
+
+    updates = ("c", "f", "u", "w")
+
+    h_cw: Tensor
+    b_f: Tensor
+    b_w: Tensor
+
+    def __init__(self, in_channels: int, out_channels: int, K: int, *, gate_bias: bool = False, **options: Any) -> None:
+        self.gate_bias = gate_bias
+        super().__init__(in_channels, out_channels, K, **options)
+
+    def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
+        """c_k = γ_f ∘ c_{k−1} + γ_u ∘ c̃_k and w_k = γ_w ∘ tanh(c_k)."""
+        candidate = torch.tanh(h("c", Sw, x))
+        forget = torch.sigmoid(h("f", Sw, x))
+        update = torch.sigmoid(h("u", Sw, x))
+        state = torch.sigmoid(h("w", Sw, x))
+        c = forget * c + update * candidate
+        return Step(state * torch.tanh(c), c, {"forget": forget, "update": update, "state": state})
+
+    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The weights, and the gate biases shaped like the input weights."""
+        shapes = super().parameter_shapes()
+        if self.gate_bias:
+            signal = (self.out_channels,) if self.dense_taps() else self._weight_shapes()[1]
+            shapes |= {f"b_{name}": (self.K, *signal) for name in self.updates}
+        return shapes
+
+    def keep_alive(self) -> None:
+        """Open the gates where they have biases, and centre h_cw so that a small state keeps its size.
+
+        A small state follows c_k ≈ (γ_f + γ_u h_cw γ_w λ) c_{k−1}; the factor is 1 at λ = 1 for the h_cw below.
+        """
+        bias = OPEN_GATE if self.gate_bias else 0.0
+        if self.gate_bias:
+            self.b_f += bias
+            self.b_w += bias
+        keep = torch.sigmoid(torch.tensor(bias)).item()
+        self._center(self.h_cw, (1 - keep) / (0.5 * keep))
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that build this layer again."""
+        return {**super().options(), "gate_bias": self.gate_bias}

@@ -1,0 +1,108 @@
+"""Readouts: from the last layer's signal to the answer, one per graph or one per node."""
+
+from typing import Any, ClassVar, Literal
+
+from torch import Tensor, nn
+
+from shiftstate.checks import check_name, check_whole
+from shiftstate.graphs import Shift
+
+
+class Readout(nn.Module):
+    """A linear map after the last layer. `Network` tells it how many channels arrive (`bind`)."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, num_outputs: int) -> None:
+        super().__init__()
+        self.num_outputs = check_whole("num_outputs", num_outputs, 1)
+        self.linear: nn.Linear | None = None
+
+    def bind(self, in_channels: int) -> None:
+        """Create the linear map for this many channels; a readout serves one network."""
+        if self.linear is not None:
+            raise ValueError(f"this {type(self).__name__} belongs to a network already; make a new one")
+        self.linear = nn.Linear(self.features(in_channels), self.num_outputs)
+
+    def features(self, in_channels: int) -> int:
+        """Numbers that enter the linear map."""
+        return in_channels
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias from U(±1/√fan_in)."""
+        self._bound().reset_parameters()
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that build this readout again."""
+        return {"num_outputs": self.num_outputs}
+
+    def _bound(self) -> nn.Linear:
+        if self.linear is None:
+            raise ValueError(
+                f"this {type(self).__name__} has no input yet; hand it to a Network, or call bind(channels)"
+            )
+        return self.linear
+
+
+class FlattenReadout(Readout):
+    """All nodes and channels of one graph to num_outputs numbers, the paper's: (..., N, F) → (..., C).
+
+    Its weights belong to one graph of ``num_nodes`` nodes, in one order.
+    """
+
+    kind = "flatten"
+
+    def __init__(self, num_nodes: int, num_outputs: int) -> None:
+        super().__init__(num_outputs)
+        self.num_nodes = check_whole("num_nodes", num_nodes, 1)
+
+    def features(self, in_channels: int) -> int:
+        """N·F."""
+        return self.num_nodes * in_channels
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that build this readout again."""
+        return {"num_nodes": self.num_nodes, **super().options()}
+
+    def forward(self, x: Tensor, shift: Shift) -> Tensor:
+        """x (..., N, F) → (..., C)."""
+        if x.shape[-2] != self.num_nodes:
+            raise ValueError(
+                f"FlattenReadout was given {x.shape[-2]} nodes; expected {self.num_nodes}; "
+                "for graphs of different sizes use PoolReadout"
+            )
+        result: Tensor = self._bound()(x.flatten(-2))
+        return result
+
+
+class PoolReadout(Readout):
+    """Mean or sum over the nodes of each graph, then linear: (..., N, F) → (..., C); (..., graphs, C) for a batch."""
+
+    kind = "pool"
+
+    def __init__(self, num_outputs: int, pool: Literal["mean", "sum"] = "mean") -> None:
+        super().__init__(num_outputs)
+        self.pool = check_name("pool", pool, ("mean", "sum"))
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that build this readout again."""
+        return {**super().options(), "pool": self.pool}
+
+    def forward(self, x: Tensor, shift: Shift) -> Tensor:
+        """x (..., N, F) → (..., C), or (..., graphs, C) for a batch of graphs."""
+        result: Tensor = self._bound()(shift.pooled(x, self.pool))  # type: ignore[arg-type]
+        return result
+
+
+class NodeReadout(Readout):
+    """The same linear map at every node: (..., N, F) → (..., N, C)."""
+
+    kind = "node"
+
+    def forward(self, x: Tensor, shift: Shift) -> Tensor:
+        """x (..., N, F) → (..., N, C)."""
+        result: Tensor = self._bound()(x)
+        return result
+
+
+READOUTS: dict[str, type[Readout]] = {r.kind: r for r in (FlattenReadout, PoolReadout, NodeReadout)}
