@@ -39,6 +39,7 @@ class LSSM(Layer):
     """
 
     updates = ("c", "f", "u", "w")
+    fused = "lssm"
 
     h_cw: Tensor
     b_f: Tensor
