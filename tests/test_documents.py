@@ -2,9 +2,11 @@
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,17 @@ def test_every_make_command_is_a_target(path):
             assert done.returncode == 0, f"{command}: {done.stderr}"
         else:
             assert command.startswith(("pip install ", "git ", ".venv/bin/")), f"untested command: {command}"
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    assert "A graph convolution is a recurrence" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    page = (tmp_path / "api.html").read_text(encoding="utf-8")
+    assert [name for name in shiftstate.__all__ if f'id="shiftstate.{name}"' not in page] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
