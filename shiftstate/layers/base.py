@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from shiftstate.checks import check_finite, check_name, check_whole
 from shiftstate.filters import Step, Taps, choose_kernel, reference
 from shiftstate.filters.activations import Activation, activation
 from shiftstate.graphs import Shift
+from shiftstate.graphs.operators import without_autocast
 from shiftstate.layers.memory import check_bank_fits
 
 MIXINGS = ("bank", "dense", "depthwise")
@@ -218,7 +219,7 @@ class Layer(nn.Module):
         def stacked(signals: list[Tensor]) -> Tensor:
             full = outputs[0].shape  # w_0 of a bank, and every state of a GCNN, is the same for every f
             stack = torch.stack([signal.expand(full) for signal in signals])
-            return stack.reshape(len(signals), N, *batch, -1).movedim(1, -2)
+            return stack.reshape(len(signals), N, *batch, math.prod(full[2:])).movedim(1, -2)
 
         memories = None if steps[-1].c is None or self.K == 0 else stacked([s.c for s in steps if s.c is not None])
         gates = {name: stacked([step.gates[name] for step in steps[1:]]) for name in steps[-1].gates}
@@ -230,12 +231,13 @@ class Layer(nn.Module):
         choice = choose_kernel(self, x, shift)
         return choice.name, choice.why
 
-    def _prepare(self, x: Tensor, shift: Shift) -> tuple[Tensor, Any]:
+    def _prepare(self, x: Tensor, shift: Shift) -> tuple[Tensor, AbstractContextManager[Any]]:
         """Check the call; return x and the context that keeps autocast out of the recurrence."""
-        precision: Any = nullcontext()
-        if isinstance(x, Tensor) and torch.is_autocast_enabled(x.device.type):
-            precision = torch.autocast(x.device.type, enabled=False)
-            x = x.to(self._dtype()) if x.dtype.is_floating_point else x
+        precision: AbstractContextManager[Any] = nullcontext()
+        if isinstance(x, Tensor):
+            precision = without_autocast(x.device)
+            if not isinstance(precision, nullcontext) and x.dtype.is_floating_point:
+                x = x.to(self._dtype())
         if not isinstance(shift, Shift):
             raise ValueError(
                 f"shift is a {type(shift).__name__}; expected a Shift: Shift.from_edges, from_matrix or from_networkx"
@@ -245,6 +247,9 @@ class Layer(nn.Module):
             raise ValueError(f"x has {x.shape[-1]} channels; this layer expected {self.in_channels} (in_channels)")
         if x.dtype != self._dtype():
             raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: layer.to(x.dtype)")
+        device = next(self.parameters()).device
+        if x.device != device:
+            raise ValueError(f"x is on {x.device} and the layer on {device}; expected one device: layer.to(x.device)")
         check_finite(x)
         if self.mixing == "bank":
             check_bank_fits(self, x)
