@@ -106,7 +106,7 @@ class Dense(NamedTuple):
 
     def scaled(self, left: Tensor, right: Tensor) -> "Dense":
         """diag(left) S diag(right)."""
-        return Dense(left[:, None] * self.matrix * right)
+        return Dense(left[:, None] * right * self.matrix)  # in this order a symmetric S stays so to the last bit
 
     def entries(self) -> tuple[Tensor, Tensor, Tensor]:
         """Row, column and value of every nonzero."""
@@ -188,7 +188,7 @@ class Sparse(NamedTuple):
         row, col, _ = self.entries()
         t_row, t_col, _ = self.transposed().entries()
         return self._replace(
-            values=left[row] * self.values * right[col], t_values=right[t_row] * self.t_values * left[t_col]
+            values=left[row] * right[col] * self.values, t_values=right[t_row] * left[t_col] * self.t_values
         )
 
     def entries(self) -> tuple[Tensor, Tensor, Tensor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import matmul
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,6 +28,8 @@ Normalization = Literal["spectral", "row", "column", "symmetric"]
 DENSE_NODES = 64
 DENSE_SHARE = 1 / 8
 MAX_EIGENVALUE_NODES = 20_000
+
+_MATMUL = (matmul, torch.matmul, Tensor.matmul, Tensor.__matmul__)
 
 
 class Shift:
@@ -210,6 +213,15 @@ class Shift:
             if isinstance(self._operator, Dense):
                 return self._operator.matrix @ x
             return self.shift_nodes(x.movedim(-2, 0)).movedim(0, -2)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """``shift @ x`` as torch.compile sees it: a function with a tensor among its arguments."""
+        if func in _MATMUL and isinstance(args[0], Shift):
+            return args[0].__matmul__(args[1])
+        if func in _MATMUL and torch.compiler.is_compiling():
+            return args[1].__matmul__(args[0])  # torch.compile exchanges the two, as if @ had a reverse
+        return NotImplemented
 
     def shift_nodes(self, w: Tensor) -> Tensor:
         """S w for w (N, ...), nodes first: one product whatever follows the first axis."""
@@ -478,3 +490,6 @@ pytree.register_pytree_node(
     serialized_type_name="shiftstate.Shift",
     flatten_with_keys_fn=_flatten_with_keys,
 )
+
+# An exported program keeps its example inputs; only what is named here is read back from such a file.
+torch.serialization.add_safe_globals([Shift, Dense, Sparse])
