@@ -157,8 +157,15 @@ class Layer(nn.Module):
         """Move freshly drawn weights to where the state survives many shifts; a no-op unless overridden."""
 
     def _center(self, weight: Tensor, value: float) -> None:
-        """Add ``value`` to a weight on the state: to every scalar, or to the diagonal of a matrix."""
-        weight += value * torch.eye(weight.shape[-1], device=weight.device) if self.dense_taps() else value
+        """Centre a weight on the state at ``value``: every scalar, or the diagonal of a matrix.
+
+        The draw of a matrix is narrowed to that of the scalars, or K products of them would explode.
+        """
+        if self.dense_taps():
+            weight /= math.sqrt(self.K + 1)
+            weight += value * torch.eye(weight.shape[-1], device=weight.device)
+        else:
+            weight += value
 
     def dense_taps(self) -> bool:
         """Whether weights are matrices between channels rather than one scalar a channel."""
