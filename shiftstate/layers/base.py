@@ -91,7 +91,7 @@ class Layer(nn.Module):
         self.mixing = check_name("mixing", mixing, MIXINGS)
         self.kernel = check_name("kernel", kernel, KERNELS)
         self.init = check_name("init", init, INITS)
-        self.checkpoint = checkpoint if checkpoint in (None, "sqrt") else check_whole("checkpoint", checkpoint, 1)
+        self.checkpoint = _check_checkpoint(checkpoint)
         activation(output_activation)  # an unknown name is refused here, not at the first call
         self.output_activation = output_activation
         for name, shape in self.parameter_shapes().items():
@@ -287,3 +287,12 @@ class Layer(nn.Module):
         defaults |= {"output_activation": "relu", "state_activation": "relu", "gate_bias": False}
         changed = [f"{key}={value!r}" for key, value in self.options().items() if defaults.get(key) != value]
         return ", ".join([f"{self.in_channels}, {self.out_channels}, K={self.K}", *changed])
+
+
+def _check_checkpoint(checkpoint: object) -> int | str | None:
+    if checkpoint is None or checkpoint == "sqrt":
+        return checkpoint
+    try:
+        return check_whole("checkpoint", checkpoint, 1)
+    except ValueError as error:
+        raise ValueError(f"{error}, 'sqrt' or None") from None
