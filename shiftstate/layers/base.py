@@ -223,7 +223,7 @@ class Layer(nn.Module):
             nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
             run = choose_kernel(self, nodes_first, shift).run
             y = run(self, nodes_first, shift, self._checkpoint_length())
-            y = y.reshape(N, *batch, self.out_channels).movedim(0, -2)
+            y = (y if len(batch) == 1 else y.reshape(N, *batch, self.out_channels)).movedim(0, -2)
             return y if self.bias is None else y + self.bias
 
     @torch.no_grad()
