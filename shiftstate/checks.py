@@ -1,4 +1,4 @@
-"""What every room checks alike: names, whole numbers and, on request, the finiteness of signals."""
+"""What every room checks alike: names, whole numbers, seeds and, on request, the finiteness of signals."""
 
 import difflib
 import operator
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -70,3 +71,10 @@ def check_whole(name: str, value: object, least: int) -> int:
     if whole is None or isinstance(value, bool) or whole < least:
         raise ValueError(f"{name} is {value!r}; expected a whole number of at least {least}")
     return whole
+
+
+def check_seed(seed: object) -> np.random.Generator:
+    """The generator that ``seed`` starts, or ``seed`` itself if it is one; None is refused: nobody can repeat it."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(check_whole("seed", seed, 0))

@@ -67,6 +67,9 @@ class Layer(nn.Module):
     outputs: ClassVar[tuple[str, ...]] = ("y",)
     """Names of the affine maps in the output."""
 
+    fused: str | None = None
+    """Name of the fused kernel that computes this filter; None for a filter that has none."""
+
     bias: Tensor | None
     mix: Tensor
     project: Tensor
@@ -94,6 +97,7 @@ class Layer(nn.Module):
         self.checkpoint = _check_checkpoint(checkpoint)
         activation(output_activation)  # an unknown name is refused here, not at the first call
         self.output_activation = output_activation
+        self.fused = self._fused_kernel()
         for name, shape in self.parameter_shapes().items():
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
         self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
@@ -166,6 +170,16 @@ class Layer(nn.Module):
             weight += value * torch.eye(weight.shape[-1], device=weight.device)
         else:
             weight += value
+
+    @classmethod
+    def _fused_kernel(cls) -> str | None:
+        """The fused kernel's name, unless a subclass has changed the equations it stands for."""
+        for kind in cls.__mro__:
+            if "fused" in kind.__dict__:
+                return cls.fused
+            if {"update", "output", "finish", "start", "updates", "outputs"} & kind.__dict__.keys():
+                return None
+        return None
 
     def dense_taps(self) -> bool:
         """Whether weights are matrices between channels rather than one scalar a channel."""
