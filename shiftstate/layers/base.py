@@ -98,7 +98,12 @@ class Layer(nn.Module):
         activation(output_activation)  # an unknown name is refused here, not at the first call
         self.output_activation = output_activation
         self.fused = self._fused_kernel()
-        for name, shape in self.parameter_shapes().items():
+        shapes = self.parameter_shapes()
+        ends = ("h_{}w", "h_{}x")
+        self._output_names = [end.format(name) for name in self.outputs for end in ends]
+        self._update_names = [end.format(name) for name in self.updates for end in ends]
+        self._update_names += [name for name in map("b_{}".format, self.updates) if name in shapes]
+        for name, shape in shapes.items():
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
         self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
         self.reset_parameters()
@@ -141,8 +146,8 @@ class Layer(nn.Module):
         """Draw all parameters anew.
 
         "paper" (the protocol's): filter weights and bias from U(±1/√(G(K+1))), matrices between channels from
-        U(±1/√fan_in), gate biases zero. "alive" besides centres the weight of the state on itself so that a
-        small state is neither shrunk nor grown by an S of spectral radius 1, which keeps it alive at high K.
+        U(±1/√fan_in), gate biases zero. "alive" besides centres the weight of the state on itself so that
+        an S of spectral radius 1 hardly shrinks or grows the state, which keeps it alive at high K.
         """
         kind = check_name("init", self.init if init is None else init, INITS)
         scalar = 1 / math.sqrt((1 if self.mixing == "depthwise" else self.in_channels) * (self.K + 1))
@@ -201,12 +206,11 @@ class Layer(nn.Module):
 
     def update_weights(self) -> dict[str, Tensor]:
         """Weights of the state update by parameter name, leading axis K."""
-        names = [f"h_{name}{end}" for name in self.updates for end in "wx"] + [f"b_{name}" for name in self.updates]
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        return {name: getattr(self, name) for name in self._update_names}
 
     def output_weights(self) -> dict[str, Tensor]:
         """Weights of the outputs by parameter name, leading axis K + 1."""
-        return {f"h_{name}{end}": getattr(self, f"h_{name}{end}") for name in self.outputs for end in "wx"}
+        return {name: getattr(self, name) for name in self._output_names}
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """Filter x (..., N, G) on the graph of ``shift``: (..., N, F).
