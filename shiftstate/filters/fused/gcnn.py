@@ -185,6 +185,7 @@ def _powers(w: Tensor, h: Tensor, shift: Shift) -> Tensor:
 
 def _horner_bank(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
     """u_k = h_k x + S u_{k+1}: nothing is kept but x."""
+    x = x.contiguous()  # or each of the K + 1 products would copy it, and keep the copy
     u = x @ h[-1].T
     for weight in h[:-1].flip(0):
         u = fast_shift(u, shift) + x @ weight.T
