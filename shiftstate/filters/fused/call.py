@@ -20,7 +20,7 @@ from shiftstate.filters.fused.setting import Setting
 def _recurrence(setting: Setting, names: str, x: Tensor, w: Tensor, weights: list[Tensor], operator: list[Tensor]):
     """Check all sizes, so that no kernel can read outside its arrays, and set up the recurrence."""
     named = dict(zip(names.split(), weights, strict=True))
-    check_operator(operator, x.shape[0])
+    check_operator(operator, x.shape[0], x.dtype)
     setting.check(x, w, named)
     x, named = x.detach(), {name: weight.detach() for name, weight in named.items()}
     if setting.dense:
@@ -56,16 +56,15 @@ class _Fused(torch.autograd.Function):
         recurrence = _recurrence(setting, names, x, w, list(weights), operator)
         y, kept = _forward(recurrence, keep)
         if keep:
-            ctx.recurrence, ctx.names = recurrence, names
-            # Weights and x are saved for autograd's sake: it notices if they are changed before the backward.
-            ctx.save_for_backward(y, *kept, x, w, *weights)
+            ctx.recurrence, ctx.names, ctx.kept = recurrence, names, len(kept)
+            # Weights, x and S are saved for autograd's sake: it notices if they are changed before the backward.
+            ctx.save_for_backward(y, *kept, x, w, *weights, *operator)
         return _summed(setting, y)
 
     @staticmethod
     def backward(ctx, dy):
         y, *saved = ctx.saved_tensors
-        count = len(ctx.names.split()) + 2
-        kept, sources = saved[:-count], saved[-count:]
+        kept, sources = saved[: ctx.kept], saved[ctx.kept :][: len(ctx.names.split()) + 2]
         with torch.no_grad():
             whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
             gradients = _backward(ctx.recurrence, ctx.names, ctx.needs_input_grad[4], whole, y, kept, sources[0])
@@ -95,17 +94,21 @@ def filter_op(
 @filter_op.register_fake
 def _(kind, dense, state_activation, output_activation, checkpoint, names, keep, x, w, weights, operator):
     h = dict(zip(names.split(), weights, strict=True))["h_yw"]
+    setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
+    shapes = _result_shapes(setting, x, h)
+    return [x.new_empty(shape) for shape in (shapes if keep else shapes[:1])]
+
+
+def _result_shapes(setting: Setting, x: Tensor, h: Tensor) -> list[tuple[int, ...]]:
+    """Shapes of y and of all that is kept; h is h_yw."""
     K, N, B = h.shape[0] - 1, x.shape[0], x.shape[1]
-    tail = (h.shape[1],) if dense else (h.shape[1], h.shape[2])
-    flat = (N * B, h.shape[1]) if dense else (N, B * h.shape[1] * h.shape[2])
-    y = x.new_empty(N, B, *tail)
-    if not keep:
-        return [y]
-    if checkpoint:
-        carried = 2 if dense or kind == "lssm" else 1
-        return [y, x.new_empty(-(-K // checkpoint), carried, *flat)]
-    states = x.new_empty(max(K + 1, 2), *flat)
-    return [y, x.new_empty(max(K, 1), *flat), states] if kind == "lssm" else [y, states]
+    y = (N, B, h.shape[1]) if setting.dense else (N, B, h.shape[1], h.shape[2])
+    flat = (N * B, h.shape[1]) if setting.dense else (N, B * h.shape[1] * h.shape[2])
+    if setting.checkpoint:
+        carried = 2 if setting.dense or setting.kind == "lssm" else 1
+        return [y, (-(-K // setting.checkpoint), carried, *flat)]
+    states = (max(K + 1, 2), *flat)
+    return [y, (max(K, 1), *flat), states] if setting.kind == "lssm" else [y, states]
 
 
 @torch.library.custom_op("shiftstate::filter_backward", mutates_args=())
@@ -128,6 +131,10 @@ def filter_backward_op(
     """Gradients of x, w and the weights."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
     recurrence = _recurrence(setting, names, x, w, weights, operator)
+    expected = _result_shapes(setting, x, recurrence.weights["h_yw"])
+    found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
+    if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
+        raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
     gradients = _backward(recurrence, names, need_x, dy, y, kept, x)
     return [x.new_empty(0) if gradient is None else gradient.contiguous() for gradient in gradients]
 
