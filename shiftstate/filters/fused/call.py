@@ -22,10 +22,10 @@ def _recurrence(setting: Setting, names: str, x: Tensor, w: Tensor, weights: lis
     named = dict(zip(names.split(), weights, strict=True))
     check_operator(operator, x.shape[0])
     setting.check(x, w, named)
-    x, named = x.detach(), {name: weight.detach() for name, weight in named.items()}
-    if setting.dense:
-        return MatrixRecurrence(setting, x, w.detach(), named, operator)
-    return RECURRENCES[setting.kind](setting, x, named, operator)
+    with torch.no_grad():
+        if setting.dense:
+            return MatrixRecurrence(setting, x.detach(), w.detach(), named, operator)
+        return RECURRENCES[setting.kind](setting, x.detach(), named, operator)
 
 
 def _forward(recurrence: Any, keep: bool) -> tuple[Tensor, list[Tensor]]:

@@ -96,7 +96,7 @@ class Recurrence(ABC):
         self.shape = (self.N, self.B * self.F * self.G)
         self.dtype = x.dtype
         self.product = Product.of(tuple(operator))
-        self.x = x.expand(self.N, self.B, self.F, self.G).reshape(self.shape).contiguous()
+        self.x = self._input(x)
         self.x_array = self.x.numpy()
         self.H = self._columns(self.names)  # (K + 2, P, M): index k, the last all zero
         self.b = self._columns(self.biases) if self.biases else None
@@ -105,10 +105,17 @@ class Recurrence(ABC):
         self.code_y = encode(setting.output_activation, number)
         self.rows, self.blocks = rows_per_block(*self.shape), num_blocks(*self.shape)
 
+    def _input(self, x: Tensor) -> Tensor:
+        """x with a number for every column: as it is if it has them, otherwise spread over f."""
+        if x.shape[2] == self.F and x.is_contiguous():
+            return x.view(self.shape)
+        return x.expand(self.N, self.B, self.F, self.G).reshape(self.shape)
+
     def _columns(self, names: list[str]) -> Any:
         """Weights with a number for every column, by shift: those of the state update count from k = 1."""
         C = self.F * self.G
-        table = np.zeros((self.K + 2, len(names), self.B, C), self.x_array.dtype)
+        table = empty((self.K + 2, len(names), self.B, C), self.dtype).numpy()
+        table[0], table[-1] = 0, 0  # no update before the first shift, and none after the last
         for first, part in self._parts(names):
             weights = torch.stack([self.weights[name] for name in names[part]])
             ends.spread(weights.view(len(weights), self.K + 1 - first, C).numpy(), table, part.start, first)
@@ -148,13 +155,12 @@ class Recurrence(ABC):
         self, dy: Tensor, y: Tensor, kept: list[Tensor], need_x: bool
     ) -> tuple[Tensor | None, dict[str, Tensor]]:
         """Gradients of x as (N, B, F, G), and of every weight, from that of y."""
-        dtotal = self.blank()
-        dy = dy.expand(self.N, self.B, self.F, self.G).reshape(self.shape).contiguous()
-        ends.finish_backward(dy.numpy(), y.reshape(self.shape).numpy(), dtotal.numpy(), self.code_y)
-        self.dtotal = dtotal.numpy()
-        self.dx = torch.zeros(self.shape, dtype=self.dtype).numpy() if need_x else None
-        self.dH = np.zeros(self.H.shape, self.H.dtype)
-        self.db = None if self.b is None else np.zeros(self.b.shape, self.b.dtype)
+        shape = (self.N, self.B, self.F, self.G)
+        self.dtotal = self.blank().numpy()
+        ends.finish_backward(dy.expand(shape).numpy(), y.numpy(), self.dtotal.reshape(shape), self.code_y)
+        self.dx = np.zeros(self.shape, self.H.dtype) if need_x else None
+        self.dH = empty(self.H.shape, self.dtype).numpy()
+        self.db = None if self.b is None else empty(self.b.shape, self.dtype).numpy()
         self.begin_backward()
         segment = self.setting.checkpoint or max(self.K, 1)
         for first in range(((self.K - 1) // segment) * segment + 1, 0, -segment):
@@ -164,8 +170,10 @@ class Recurrence(ABC):
                 self.step_back(k, k - first, slots)
         self.finish_backward()
         grads = self._gathered(self.names, self.dH) | self._gathered(self.biases, self.db)
-        shape = (self.N, self.B, self.F, self.G)
-        return (None if self.dx is None else torch.from_numpy(self.dx).view(shape)), grads
+        dx = None if self.dx is None else torch.from_numpy(self.dx).view(shape)
+        for name in ("dtotal", "dx", "dH", "db", "d", "dc", "a"):  # nothing outlives the backward
+            self.__dict__.pop(name, None)
+        return dx, grads
 
     def _again(self, first: int, last: int, starts: Tensor) -> Any:
         """A segment's arrays, computed once more from the state at its start."""
