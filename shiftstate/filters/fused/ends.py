@@ -49,12 +49,10 @@ def finish(total, code):
 
 @kernel
 def finish_backward(dy, y, dtotal, code):
-    """Σ_k y_k's gradient from y's, all (N, B, F, G), dy of any strides; y holds σ_y(Σ_k y_k)."""
+    """Σ_k y_k's gradient from y's; y holds σ_y(Σ_k y_k)."""
     for i in range(y.shape[0]):
-        for b in range(y.shape[1]):
-            for f in range(y.shape[2]):
-                for g in range(y.shape[3]):
-                    dtotal[i, b, f, g] = dy[i, b, f, g] * slope(y[i, b, f, g], code)
+        for j in range(y.shape[1]):
+            dtotal[i, j] = dy[i, j] * slope(y[i, j], code)
 
 
 @kernel
