@@ -1,6 +1,7 @@
 """One realization: graph, data, network and batch order from a configuration, then one training (or a few)."""
 
 import platform
+import threading
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +12,7 @@ from torch import nn
 import shiftstate
 from shiftstate.datasets import SourceLocalization
 from shiftstate.experiments.config import Protocol, Realization
-from shiftstate.graphs import stochastic_block_model
+from shiftstate.graphs import BlockGraph, stochastic_block_model
 from shiftstate.layers import Layer
 from shiftstate.network import Network
 from shiftstate.readout import FlattenReadout
@@ -19,6 +20,8 @@ from shiftstate.training import Fit, fit
 
 OPTIONS = {"gcnn": (), "rsn": ("output_activation", "state_activation"), "lssm": ("output_activation", "gate_bias")}
 """Layer options that not every filter has."""
+
+_drawing = threading.Lock()  # layers draw from torch's one generator, and a Dask worker may have several threads
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,13 @@ def run(realization: Realization) -> Outcome:
     """
     protocol = realization.protocol
     dtype = getattr(torch, protocol.dtype)
-    graph = stochastic_block_model(protocol.block_sizes, protocol.p, protocol.q, seed=_seed(realization, "graph"))
     data = SourceLocalization.generate(
-        graph,
+        draw_graph(protocol, realization.graph),
         source=protocol.source,  # type: ignore[arg-type]
         standardize=protocol.standardize,
         num_samples=protocol.num_samples,  # type: ignore[arg-type]
         max_time=protocol.max_time,
-        seed=_seed(realization, "data"),
+        seed=_seed(protocol, "data", realization.graph, realization.draw),
         dtype=dtype,
     )
     channels = matched_channels(realization.filter, realization.K, realization.L, protocol)
@@ -70,7 +72,7 @@ def run(realization: Realization) -> Outcome:
             weight_decay=protocol.weight_decay,
             clip=protocol.clip or None,
             schedule=protocol.schedule,
-            seed=_seed(realization, "batches"),
+            seed=_seed(protocol, "batches", realization.graph, realization.draw),
             device=protocol.device,
         )
         tried.append((learning_rate, result))
@@ -83,10 +85,15 @@ def run(realization: Realization) -> Outcome:
     return Outcome(kept, learning_rate, channels, count_parameters(model), kernel, dict(versions()), seconds)
 
 
+def draw_graph(protocol: Protocol, graph: int) -> BlockGraph:
+    """The graph of this number, the same for every filter and every draw of the data on it."""
+    return stochastic_block_model(protocol.block_sizes, protocol.p, protocol.q, _seed(protocol, "graph", graph))
+
+
 def build(realization: Realization, channels: int) -> Network:
     """The network of a realization, drawn from its seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(_seed(realization, "weights"))
+    with _drawing, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_seed(realization.protocol, "weights", realization.graph, realization.draw))
         return _network(realization.filter, realization.K, realization.L, channels, realization.protocol)
 
 
@@ -131,9 +138,7 @@ def _network(filter: str, K: int, L: int, channels: int, protocol: Protocol) -> 
     return Network(name, [1] + [channels] * L, K, readout, protocol.activation, **options)
 
 
-def _seed(realization: Realization, purpose: str) -> int:
-    """Independent streams for graph, data, weights and batches; the graph is the same for all draws on it."""
-    number = ("graph", "data", "weights", "batches").index(purpose)
-    draw = () if purpose == "graph" else (realization.draw,)
-    entropy = (realization.protocol.seed, number, realization.graph, *draw)
-    return int(np.random.SeedSequence(entropy).generate_state(1)[0])
+def _seed(protocol: Protocol, purpose: str, *numbers: int) -> int:
+    """Independent streams for graph, data, weights and batches."""
+    stream = ("graph", "data", "weights", "batches").index(purpose)
+    return int(np.random.SeedSequence((protocol.seed, stream, *numbers)).generate_state(1)[0])
