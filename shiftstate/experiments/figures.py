@@ -38,7 +38,7 @@ def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None)
     axes[0].set_ylabel("test accuracy (%)")
     axes[0].set_ylim(0, 105)
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 3 * len(scales)), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), frameon=False)
     return figure
 
 
