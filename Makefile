@@ -31,7 +31,7 @@ reproduce: setup  ## train one LSSM on one source-localization graph and print i
 	$(BIN)/python docs/examples/source_localization.py
 
 docs: setup  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:  ## remove what was built
 	rm -rf .venv site dist .pytest_cache .ruff_cache .mypy_cache

@@ -1,0 +1,86 @@
+"""Every snippet in README and docs runs, every docstring example is true, every command exists, every link leads on."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+import shiftstate
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+MODULES = sorted(module.name for module in pkgutil.walk_packages(shiftstate.__path__, "shiftstate."))
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_python_snippets_run_from_top_to_bottom(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    for example in Sybil(parsers=[PythonCodeBlockParser()], encoding="utf-8").parse(path).examples():
+        example.evaluate()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples_are_true(name):
+    torch.manual_seed(0)
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("name", ["GCNN", "RSN", "LSSM", "Network", "Shift", "checking"])
+def test_central_names_have_a_docstring_example(name):
+    assert ">>> " in (getattr(shiftstate, name).__doc__ or "")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_python_is_never_written_where_it_would_not_run(path):
+    fences = re.findall(r"^ *```(\S*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    opening = fences[::2]
+    assert set(opening) <= {"python", "console", "bibtex", "text"}
+    assert set(fences[1::2]) <= {""}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_every_command_exists(path):
+    console = re.findall(r"^```console\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    inline = re.findall(r"`(make [a-z-]+)`", path.read_text(encoding="utf-8"))
+    commands = [line.strip() for block in console for line in block.splitlines()] + inline
+    for command in commands:
+        if command.startswith("make "):
+            done = subprocess.run([*command.split(), "-n"], cwd=ROOT, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{command}: {done.stderr}"
+        elif command.startswith(".venv/bin/"):
+            assert (Path(sys.executable).parent / Path(command.split()[0]).name).exists(), command
+        else:
+            assert command == "pip install -c constraints.txt .", f"untested command: {command}"
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    assert "A graph convolution is a recurrence" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    page = (tmp_path / "api.html").read_text(encoding="utf-8")
+    assert [name for name in shiftstate.__all__ if f'id="shiftstate.{name}"' not in page] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_every_relative_link_leads_to_a_file(path):
+    links = re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8"))
+    for link in links:
+        if not link.startswith(("http://", "https://", "#")):
+            assert (path.parent / link.partition("#")[0]).exists(), link
