@@ -2,13 +2,13 @@
 
 import sqlite3
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from shiftstate import __version__
 from shiftstate.checks import check_name
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
 from shiftstate.experiments.engines import make_engine
@@ -29,7 +29,7 @@ def shiftstate() -> None:
 @app.command()
 def version() -> None:
     """Print the version."""
-    print(__version__)
+    print(metadata.version("shiftstate"))
 
 
 @app.command()

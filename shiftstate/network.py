@@ -2,17 +2,18 @@
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
-from shiftstate.checks import check_name
+from shiftstate.checks import check_name, check_whole
 from shiftstate.filters.activations import Activation
 from shiftstate.filters.activations import activation as named_activation
 from shiftstate.graphs import Shift
@@ -53,14 +54,14 @@ class Network(nn.Module):
     ) -> None:
         super().__init__()
         layer = _layer_class(filter)
-        if len(channels) < 2:
-            raise ValueError(f"channels is {list(channels)}; expected at least two: of the input and of one layer")
-        self.filter = filter if isinstance(filter, str) else filter.__name__
-        self.channels = list(channels)
-        self.K = K
-        self.activation = activation
-        self.layers = nn.ModuleList(layer(ins, outs, K, **options) for ins, outs in pairwise(channels))
+        if not isinstance(channels, Sequence) or len(channels) < 2:
+            raise ValueError(f"channels is {channels!r}; expected at least two: of the input and of one layer")
+        self.filter = _filter_name(layer)
+        self.channels = [check_whole("channels", count, 1) for count in channels]
+        self.K = check_whole("K", K, 0)
         named_activation(activation)
+        self.activation = activation
+        self.layers = nn.ModuleList(layer(ins, outs, self.K, **options) for ins, outs in pairwise(self.channels))
         if readout is not None:
             readout.bind(self.channels[-1])
         self.readout = readout
@@ -97,21 +98,22 @@ class Network(nn.Module):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write weights and configuration as one safetensors file; the old file stays until the new one is whole."""
-        metadata = {"format": str(FORMAT), "network": json.dumps(self.config())}
         target = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        os.close(handle)
+        if not target.parent.is_dir():
+            raise ValueError(f"{target.parent} is not a folder; expected the path of a file in one that exists")
+        metadata = {"shiftstate.format": str(FORMAT), "shiftstate.network": _as_json(self.config())}
+        tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         try:
-            tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
-            save_file(tensors, temporary, {f"shiftstate.{key}": value for key, value in metadata.items()})
+            temporary.write_bytes(to_bytes(tensors, metadata))
             os.replace(temporary, target)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], filter: type[Layer] | None = None) -> "Network":
-        """Read a network back, weights, dtype and all.
+        """Read a network back, weights, dtype and all; the random state is left as it was.
 
         Args:
             path: the file.
@@ -120,26 +122,41 @@ class Network(nn.Module):
         try:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}
-                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                # A copy: the tensors given are a view of the file, and change when somebody writes to it.
+                weights = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         except FileNotFoundError:
             raise ValueError(f"{path} does not exist; expected a file written by Network.save") from None
         except (SafetensorError, OSError) as error:
-            raise ValueError(f"{path} cannot be read as safetensors ({error}); is it truncated?") from error
-        network = cls._from_config(_read_config(path, metadata), filter, path)
-        _fill(network, weights, path)
+            raise ValueError(
+                f"{path} cannot be read as safetensors ({error}); is it truncated, or a file of another kind?"
+            ) from error
+        config = _read_config(path, metadata)
+        if filter is None:
+            with torch.device("meta"):  # sizes are compared before any memory is taken
+                _check_weights(cls._from_config(config, None, path), weights, path)
+        with torch.random.fork_rng(devices=[]):
+            network = cls._from_config(config, filter, path)
+        _check_weights(network, weights, path)
+        network.load_state_dict(weights, assign=True)
         return network
 
     @classmethod
     def _from_config(cls, config: dict[str, Any], filter: type[Layer] | None, path: Any) -> "Network":
+        kind = config["filter"]
+        if filter is not None and kind != _filter_name(filter):
+            raise ValueError(f"{path} holds a network of {kind!r} filters; expected {_filter_name(filter)!r}, as given")
+        if filter is None and kind not in tuple(LAYERS):
+            raise ValueError(
+                f"{path} holds a network of {kind!r} filters; expected one of {', '.join(map(repr, LAYERS))}; "
+                "for a filter of your own pass its class: Network.load(path, filter=...)"
+            )
         try:
             readout = None if config["readout"] is None else _build_readout(**config["readout"])
-            kind = config["filter"]
-            if filter is not None and kind not in (filter.__name__, *LAYERS):
-                raise ValueError(f"the file holds a {kind!r} network, and {filter.__name__} was given")
-            chosen = filter if filter is not None and kind == filter.__name__ else kind
-            return cls(chosen, config["channels"], config["K"], readout, config["activation"], **config["options"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} describes a network that cannot be built: {error}") from error
+            options = config["options"]
+            return cls(filter or kind, config["channels"], config["K"], readout, config["activation"], **options)
+        except (TypeError, ValueError, RuntimeError) as error:
+            cause = str(error).splitlines()[0]
+            raise ValueError(f"{path} describes a network that cannot be built: {cause}") from error
 
 
 def _layer_class(filter: str | type[Layer]) -> type[Layer]:
@@ -148,25 +165,40 @@ def _layer_class(filter: str | type[Layer]) -> type[Layer]:
     return LAYERS[check_name("filter", filter, LAYERS)]
 
 
+def _filter_name(layer: type[Layer]) -> str:
+    """What a file calls this class: the library's short name, or the name of a user's class."""
+    return next((name for name, known in LAYERS.items() if known is layer), layer.__name__)
+
+
 def _build_readout(kind: str, **options: Any) -> Readout:
     return READOUTS[check_name("readout", kind, READOUTS)](**options)
+
+
+def _as_json(config: dict[str, Any]) -> str:
+    try:
+        return json.dumps(config)
+    except TypeError as error:
+        raise ValueError(f"the configuration cannot be written ({error}); expected names and numbers") from error
 
 
 def _read_config(path: Any, metadata: dict[str, str]) -> dict[str, Any]:
     version, text = metadata.get("shiftstate.format", ""), metadata.get("shiftstate.network")
     if text is None or not version.isdecimal():
         raise ValueError(f"{path} holds no network configuration; expected a file written by Network.save")
-    if int(version) > FORMAT:
-        raise ValueError(
-            f"{path} has format {version}; expected at most {FORMAT}: it was written by a newer shiftstate"
-        )
-    config = json.loads(text)
-    if not isinstance(config, dict):
-        raise ValueError(f"{path} holds a configuration that is not an object; expected one from Network.save")
+    if version != str(FORMAT):
+        raise ValueError(f"{path} has format {version[:20]}; expected {FORMAT}; was it written by a newer shiftstate?")
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} holds a configuration that is not JSON; was the file edited by hand?") from error
+    keys = {"filter", "channels", "K", "activation", "options", "readout"}
+    if not isinstance(config, dict) or config.keys() != keys:
+        found = ", ".join(sorted(config)) if isinstance(config, dict) else f"a {type(config).__name__}"
+        raise ValueError(f"{path} holds the configuration {found or 'of nothing'}; expected {', '.join(sorted(keys))}")
     return config
 
 
-def _fill(network: Network, weights: dict[str, Tensor], path: Any) -> None:
+def _check_weights(network: Network, weights: dict[str, Tensor], path: Any) -> None:
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if expected != found:
@@ -175,4 +207,7 @@ def _fill(network: Network, weights: dict[str, Tensor], path: Any) -> None:
             f"{path} holds {wrong[0]!r} with shape {found.get(wrong[0])}; expected {expected.get(wrong[0])} "
             f"for its own configuration ({len(wrong)} tensors differ); was the file put together from two networks?"
         )
-    network.load_state_dict(weights, assign=True)
+    dtypes = {tensor.dtype for tensor in weights.values()}
+    if len(dtypes) != 1 or not next(iter(dtypes)).is_floating_point:
+        names = ", ".join(sorted(map(str, dtypes)))
+        raise ValueError(f"{path} holds weights of {names}; expected one floating dtype")

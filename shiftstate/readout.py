@@ -66,6 +66,11 @@ class FlattenReadout(Readout):
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (..., N, F) → (..., C)."""
+        if shift.num_graphs > 1:
+            raise ValueError(
+                f"FlattenReadout was given a batch of {shift.num_graphs} graphs; expected one graph; "
+                "for a batch of graphs use PoolReadout"
+            )
         if x.shape[-2] != self.num_nodes:
             raise ValueError(
                 f"FlattenReadout was given {x.shape[-2]} nodes; expected {self.num_nodes}; "

@@ -4,12 +4,12 @@ import platform
 import threading
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 
 import numpy as np
 import torch
 from torch import nn
 
-import shiftstate
 from shiftstate.datasets import SourceLocalization
 from shiftstate.experiments.config import Protocol, Realization
 from shiftstate.graphs import BlockGraph, stochastic_block_model
@@ -123,7 +123,7 @@ def count_parameters(module: nn.Module) -> int:
 def versions() -> tuple[tuple[str, str], ...]:
     """What the numbers may depend on beside the configuration."""
     return (
-        ("shiftstate", shiftstate.__version__),
+        ("shiftstate", metadata.version("shiftstate")),
         ("torch", str(torch.__version__)),
         ("numpy", np.__version__),
         ("python", platform.python_version()),

@@ -1,5 +1,6 @@
 """The long short shift memory: the filter with gates."""
 
+import math
 from typing import Any
 
 import torch
@@ -45,7 +46,7 @@ class LSSM(Layer):
     b_w: Tensor
 
     def __init__(self, in_channels: int, out_channels: int, K: int, *, gate_bias: bool = False, **options: Any) -> None:
-        self.gate_bias = gate_bias
+        self.gate_bias = bool(gate_bias)
         super().__init__(in_channels, out_channels, K, **options)
 
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
@@ -74,7 +75,7 @@ class LSSM(Layer):
         if self.gate_bias:
             self.b_f += bias
             self.b_w += bias
-        keep = torch.sigmoid(torch.tensor(bias)).item()
+        keep = 1 / (1 + math.exp(-bias))
         self._center(self.h_cw, (1 - keep) / (0.5 * keep))
 
     def options(self) -> dict[str, Any]:

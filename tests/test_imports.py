@@ -1,0 +1,99 @@
+"""Imports go one way. Read from the source, so a module that comes later is held to it too."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import shiftstate
+
+ROOT = Path(shiftstate.__file__).parent
+
+# A room may import itself and what stands before it on this line.
+ORDER = ("checks", "graphs", "filters", "layers", "readout", "network", "training", "experiments", "cli")
+# Rooms beside the line, and all they may import.
+BESIDE = {
+    "datasets": {"checks", "graphs"},
+    "stability": {"checks", "graphs", "filters", "layers"},
+    "pyg": {"checks", "graphs", "filters", "layers"},
+    "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
+    "benchmark": {"checks", "graphs", "filters", "layers", "readout", "network", "training"},
+}
+# What the rooms of the line may import from beside it.
+TAKES = {"experiments": {"datasets", "stability"}, "cli": {"datasets", "stability", "benchmark", "testing", "pyg"}}
+
+
+def room_of(module):
+    """graphs for shiftstate.graphs.shift; empty for the package itself."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def modules():
+    for file in sorted(ROOT.rglob("*.py")):
+        parts = ("shiftstate", *file.relative_to(ROOT).with_suffix("").parts)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        yield pytest.param(name, file, id=name)
+
+
+def imported(name, file):
+    """Every module of the package that a file imports, wherever in the file, relative imports resolved."""
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            # `from shiftstate import graphs` imports a room; `from shiftstate.graphs import Shift` a name of one.
+            found = [f"{origin}.{alias.name}" for alias in node.names] if origin == "shiftstate" else [origin]
+        else:
+            continue
+        yield from (module for module in found if module == "shiftstate" or module.startswith("shiftstate."))
+
+
+def allowed(room):
+    if room in BESIDE:
+        return BESIDE[room] | {room}
+    if room in ("", "__main__"):
+        return {*ORDER, *BESIDE} - ({"experiments", "cli"} if room == "" else set())
+    return {*ORDER[: ORDER.index(room) + 1]} | TAKES.get(room, set())
+
+
+@pytest.mark.parametrize(("name", "file"), list(modules()))
+def test_a_module_imports_only_what_stands_before_it(name, file):
+    room = room_of(name)
+    assert room in {*ORDER, *BESIDE, "", "__main__"}, f"{room} has no place yet: give it one in {Path(__file__).name}"
+    for module in imported(name, file):
+        target = room_of(module)
+        assert target, f"{name} imports the whole package: import the room that holds the name"
+        assert target in allowed(room), f"{name} imports {module}: {room or 'the package'} comes before {target}"
+
+
+def test_the_command_line_alone_imports_experiments():
+    for name, file, *_ in (parameter.values for parameter in modules()):
+        if room_of(name) not in ("experiments", "cli", "__main__"):
+            assert "experiments" not in {room_of(module) for module in imported(name, file)}, name
+
+
+def test_relative_and_local_imports_are_seen(tmp_path):
+    file = tmp_path / "shift.py"
+    file.write_text(
+        "def f():\n    from ..layers import Layer\n    from shiftstate import network\n    import shiftstate.cli\n"
+    )
+    seen = set(imported("shiftstate.graphs.shift", file))
+    assert seen == {"shiftstate.layers", "shiftstate.network", "shiftstate.cli"}
+
+
+def test_the_rules_forbid_what_the_architecture_forbids():
+    assert "layers" not in allowed("filters")
+    assert "filters" not in allowed("datasets")
+    assert "network" not in allowed("readout")
+    assert "experiments" not in allowed("training")
+    assert allowed("checks") == {"checks"}
+    assert "experiments" in allowed("cli")
+
+
+def test_every_public_name_exists_and_is_documented():
+    for name in shiftstate.__all__:
+        assert getattr(shiftstate, name).__doc__, name

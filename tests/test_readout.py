@@ -1,0 +1,96 @@
+"""Readouts against the sums they stand for."""
+
+import pytest
+import torch
+
+import shiftstate as ss
+
+CYCLE = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])
+PATH = ss.Shift.from_edges([[0, 1, 2, 3], [1, 2, 3, 4]])
+
+
+def bound(readout, channels=2):
+    readout.bind(channels)
+    return readout
+
+
+def test_flatten_is_one_weight_for_each_node_and_channel():
+    readout, x = bound(ss.FlattenReadout(num_nodes=3, num_outputs=4)), torch.randn(5, 3, 2)
+    weight = readout.linear.weight.reshape(4, 3, 2)
+    expected = torch.einsum("cnf,bnf->bc", weight, x) + readout.linear.bias
+    torch.testing.assert_close(readout(x, CYCLE), expected)
+    torch.testing.assert_close(readout(x[0], CYCLE), expected[0])
+
+
+def test_flatten_draws_from_the_papers_bounds():
+    readout = bound(ss.FlattenReadout(num_nodes=50, num_outputs=20), 4)
+    bound_of_draw = 1 / (50 * 4) ** 0.5
+    assert readout.linear.weight.abs().max() <= bound_of_draw
+    assert readout.linear.weight.abs().max() > 0.98 * bound_of_draw
+    assert readout.linear.bias.abs().max() <= bound_of_draw
+
+
+@pytest.mark.parametrize("pool", ["mean", "sum"])
+def test_pool_on_one_graph(pool):
+    readout, x = bound(ss.PoolReadout(4, pool)), torch.randn(6, 3, 2)
+    pooled = x.mean(-2) if pool == "mean" else x.sum(-2)
+    torch.testing.assert_close(readout(x, CYCLE), readout.linear(pooled))
+    assert readout(x, CYCLE).shape == (6, 4)
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("pool", ["mean", "sum"])
+def test_pool_on_a_batch_is_pool_on_each_graph(pool, layout):
+    readout = bound(ss.PoolReadout(4, pool))
+    x, z = torch.randn(6, 3, 2), torch.randn(6, 5, 2)
+    apart = torch.stack([readout(x, CYCLE), readout(z, PATH)], dim=-2)
+    batch = ss.Shift.batch([CYCLE, PATH], layout=layout)
+    together = readout(torch.cat([x, z], dim=-2), batch)
+    assert together.shape == (6, 2, 4)
+    torch.testing.assert_close(together, apart)
+
+
+def test_node_is_the_same_map_at_every_node():
+    readout, x = bound(ss.NodeReadout(4)), torch.randn(6, 3, 2)
+    torch.testing.assert_close(readout(x, CYCLE)[2, 1], readout.linear(x[2, 1]))
+
+
+def test_a_network_with_a_pooled_batch_gives_one_answer_a_graph():
+    net = ss.Network("lssm", [1, 3], 2, readout=ss.PoolReadout(4)).double()
+    batch = ss.Shift.batch([CYCLE.to(torch.float64), PATH.to(torch.float64)])
+    x, z = torch.randn(3, 1).double(), torch.randn(5, 1).double()
+    apart = torch.stack([net(x, CYCLE.to(torch.float64)), net(z, PATH.to(torch.float64))])
+    torch.testing.assert_close(net(torch.cat([x, z]), batch), apart)
+
+
+def test_flatten_refuses_another_number_of_nodes():
+    with pytest.raises(ValueError, match=r"FlattenReadout was given 5 nodes; expected 3; .* use PoolReadout"):
+        bound(ss.FlattenReadout(3, 2))(torch.randn(5, 2), PATH)
+
+
+def test_flatten_refuses_a_batch_of_graphs():
+    batch = ss.Shift.batch([CYCLE, CYCLE])
+    with pytest.raises(ValueError, match=r"FlattenReadout was given a batch of 2 graphs; expected one graph"):
+        bound(ss.FlattenReadout(6, 2))(torch.randn(6, 2), batch)
+
+
+def test_a_readout_serves_one_network():
+    readout = ss.PoolReadout(2)
+    ss.Network("gcnn", [1, 2], 1, readout=readout)
+    with pytest.raises(ValueError, match=r"this PoolReadout belongs to a network already; make a new one"):
+        ss.Network("gcnn", [1, 2], 1, readout=readout)
+
+
+@pytest.mark.parametrize("use", [lambda r: r(torch.randn(3, 2), CYCLE), lambda r: r.reset_parameters()])
+def test_a_readout_without_a_network_says_what_it_lacks(use):
+    with pytest.raises(ValueError, match=r"this NodeReadout has no input yet; hand it to a Network, or call bind"):
+        use(ss.NodeReadout(2))
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match=r"num_outputs is 0; expected a whole number of at least 1"):
+        ss.NodeReadout(0)
+    with pytest.raises(ValueError, match=r"num_nodes is 2.5; expected a whole number"):
+        ss.FlattenReadout(2.5, 1)
+    with pytest.raises(ValueError, match=r"unknown pool 'men'; expected one of 'mean', 'sum'; did you mean 'mean'"):
+        ss.PoolReadout(2, pool="men")
