@@ -64,8 +64,8 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.path = directory / "results.sqlite"
+        self._database = sqlite3.connect(self.path)
         try:
-            self._database = sqlite3.connect(self.path)
             self._database.execute("PRAGMA synchronous = FULL")
             self._check_whole()
             columns = ", ".join(f"{name} {kind}" for name, (kind, _) in COLUMNS.items())
@@ -73,7 +73,11 @@ class Store:
                 self._database.execute(f"CREATE TABLE IF NOT EXISTS realizations ({columns})")
             self._check_columns()
         except sqlite3.DatabaseError as error:
+            self._database.close()
             raise self._damaged(error) from error
+        except ValueError:
+            self._database.close()
+            raise
 
     def __enter__(self) -> "Store":
         return self
