@@ -63,7 +63,8 @@ def main() -> None:
     Exit codes: 2 for bad input, 1 for a run that could not go on, 130 for Ctrl-C.
     """
     try:
-        app(standalone_mode=False)
+        if app(standalone_mode=False) == 130:  # how newer versions of typer report Ctrl-C
+            raise KeyboardInterrupt
     except ValueError as error:
         _fail(str(error), 2)
     except ClickException as error:
