@@ -4,7 +4,7 @@ w_0 = x,   y = finish(Î£_{k=0..K} output(w_k, x)),   (w_k, c_k) = update(S w_{kâ
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -45,6 +45,9 @@ class Filter(Protocol):
 
     K: int
     mixing: str
+    kernel: str
+    fused: str | None
+    output_activation: Any
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The input as the recurrence sees it, and w_0."""

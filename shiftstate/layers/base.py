@@ -66,6 +66,9 @@ class Layer(nn.Module):
     outputs: ClassVar[tuple[str, ...]] = ("y",)
     """Names of the affine maps in the output."""
 
+    fused: str | None = None
+    """Name of the fused kernel that computes this filter; None for a filter that has none."""
+
     bias: Tensor | None
     mix: Tensor
     project: Tensor
@@ -93,6 +96,7 @@ class Layer(nn.Module):
         self.checkpoint = checkpoint if checkpoint in (None, "sqrt") else check_whole("checkpoint", checkpoint, 1)
         activation(output_activation)  # an unknown name is refused here, not at the first call
         self.output_activation = output_activation
+        self.fused = self._fused_kernel()
         for name, shape in self.parameter_shapes().items():
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
         self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
@@ -158,6 +162,16 @@ class Layer(nn.Module):
     def _center(self, weight: Tensor, value: float) -> None:
         """Add ``value`` to a weight on the state: to every scalar, or to the diagonal of a matrix."""
         weight += value * torch.eye(weight.shape[-1], device=weight.device) if self.dense_taps() else value
+
+    @classmethod
+    def _fused_kernel(cls) -> str | None:
+        """The fused kernel's name, unless a subclass has changed the equations it stands for."""
+        for kind in cls.__mro__:
+            if "fused" in kind.__dict__:
+                return cls.fused
+            if {"update", "output", "finish", "start", "updates", "outputs"} & kind.__dict__.keys():
+                return None
+        return None
 
     def dense_taps(self) -> bool:
         """Whether weights are matrices between channels rather than one scalar a channel."""

@@ -26,6 +26,7 @@ class GCNN(Layer):
     """
 
     outputs = ()
+    fused = "gcnn"
 
     h: Tensor
 

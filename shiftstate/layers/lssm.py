@@ -40,6 +40,7 @@ class LSSM(Layer):
     """
 
     updates = ("c", "f", "u", "w")
+    fused = "lssm"
 
     h_cw: Tensor
     b_f: Tensor

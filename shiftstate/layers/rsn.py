@@ -33,6 +33,7 @@ class RSN(Layer):
     """
 
     updates = ("w",)
+    fused = "rsn"
 
     h_ww: Tensor
 

@@ -1,0 +1,58 @@
+"""Rows in fixed blocks, shared out among threads.
+
+The blocks depend on the shape alone and their partial sums are added in order, so results do not depend on the number
+of threads. The threads are Python's: kernels release the GIL, and neither concurrent calls nor a fork trouble them.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+ELEMENTS = 32_768  # a block: large enough to hide its overhead, small enough to share out evenly
+TILE = 512  # columns at a time: the weights and their gradients of one tile stay in the fastest cache
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def _forget_pool() -> None:
+    global _pool  # a forked child has none of the parent's threads
+    _pool = None
+
+
+os.register_at_fork(after_in_child=_forget_pool)
+
+
+def rows_per_block(num_rows: int, width: int) -> int:
+    """Rows of one block."""
+    return max(1, min(num_rows, ELEMENTS // max(width, 1)))
+
+
+def num_blocks(num_rows: int, width: int) -> int:
+    """Blocks in all."""
+    return -(-num_rows // rows_per_block(num_rows, width))
+
+
+def for_blocks(count: int, kernel: Callable[..., Any], *arguments: Any) -> None:
+    """Run ``kernel(first, end, *arguments)`` on ranges of blocks that cover 0 … count, on torch's number of threads."""
+    threads = min(torch.get_num_threads(), count)
+    if threads <= 1:
+        kernel(0, count, *arguments)
+        return
+    pieces = min(count, 4 * threads)  # graphs have rows of unequal length
+    edges = [piece * count // pieces for piece in range(pieces + 1)]
+    pool = _threads(threads)
+    futures = [pool.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]
+    wait(futures)
+    for future in futures:
+        future.result()
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
+    global _pool
+    if _pool is None or _pool._max_workers < count:
+        _pool = ThreadPoolExecutor(count, thread_name_prefix="shiftstate")
+    return _pool

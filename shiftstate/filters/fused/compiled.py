@@ -1,0 +1,67 @@
+"""How the kernels are compiled: once, cached on disk, without the assumptions that would hide a NaN."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba import njit
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
+
+# Fused multiply-add, no care for the sign of zero, x / y as x · (1/y). Not nnan and ninf, which let a NaN pass for a
+# number, and not reassoc, which would make a sum depend on the vector width.
+FASTMATH = {"contract", "nsz", "arcp"}
+
+
+class NoAlias(CompilerBase):  # type: ignore[misc]
+    """Numba's pipeline, told that no two arrays of a kernel's arguments overlap.
+
+    Without it LLVM has to check a dozen arrays against each other before every loop, gives up, and emits scalar code:
+    the LSSM's backward is then eight times as slow. Every kernel's caller hands in disjoint arrays.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        """The ordinary pipeline, with the flag set."""
+        self.state.flags.noalias = True
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile at the first call for each combination of types; release the GIL; keep the result on disk."""
+    options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "pipeline_class": NoAlias}
+    try:
+        return njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # nowhere to write: neither beside the package nor in the home
+        return njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile into the kernels that call it."""
+    return njit(forceinline=True, fastmath=FASTMATH, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+_ready: set[tuple[Any, ...]] = set()
+
+
+@contextmanager
+def announced(what: str, *variant: Any) -> Iterator[None]:
+    """Say on standard error, once for each variant, that kernels are being compiled if that takes over a second."""
+    key = (what, *variant)
+    if key in _ready:
+        yield
+        return
+
+    def announce() -> None:
+        if global_compiler_lock.is_locked():
+            print(f"shiftstate: compiling the fused {what} kernels (once; then cached)", file=sys.stderr, flush=True)
+
+    timer = threading.Timer(1.0, announce)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+        _ready.add(key)
+    finally:
+        timer.cancel()

@@ -1,0 +1,65 @@
+"""The two ends of a filter with scalar weights: y_0 = σ_y(h_0yw x + h_0yx x), where w_0 = x, and y = σ_y(Σ_k y_k)."""
+
+import numpy as np
+
+from shiftstate.filters.fused.blocks import TILE
+from shiftstate.filters.fused.compiled import kernel
+from shiftstate.filters.fused.elementary import activate, slope
+
+
+@kernel
+def first_output(x, yw, yx, total, code):
+    """total = y_0."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            total[i, j] = activate((yw[j] + yx[j]) * x[i, j], code)
+
+
+@kernel
+def first_output_backward(first, end, rows, v, scale, x, yw, yx, dtotal, dx, code, dH):
+    """Gradients that reach x at k = 0: of y_0, and of w_0 as ``scale`` · v with v = Sᵀ(…) (None: not asked for).
+
+    dH gets Σ v x and Σ ∂y_0 x, the latter the gradient of h_0yw and of h_0yx alike.
+    """
+    N, M = x.shape
+    for block in range(first, end):
+        dH[block] = 0
+        for column in range(0, M, TILE):
+            start, stop = np.uint64(column), np.uint64(min(column + TILE, M))
+            for i in range(block * rows, min(block * rows + rows, N)):
+                for j in range(start, stop):
+                    h = yw[j] + yx[j]
+                    gy = dtotal[i, j] * slope(activate(h * x[i, j], code), code)
+                    dH[block, 1, j] += gy * x[i, j]
+                    if v is not None:
+                        dH[block, 0, j] += v[i, j] * x[i, j]
+                    if dx is not None:
+                        dx[i, j] += gy * h
+                        if v is not None:
+                            dx[i, j] += scale[j] * v[i, j]
+
+
+@kernel
+def finish(total, code):
+    """total = σ_y(total), in place."""
+    for i in range(total.shape[0]):
+        for j in range(total.shape[1]):
+            total[i, j] = activate(total[i, j], code)
+
+
+@kernel
+def finish_backward(dy, y, dtotal, code):
+    """Σ_k y_k's gradient from y's; y holds σ_y(Σ_k y_k)."""
+    for i in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            dtotal[i, j] = dy[i, j] * slope(y[i, j], code)
+
+
+@kernel
+def add_blocks(parts, total):
+    """The blocks' partial sums, added in order."""
+    total[:] = 0
+    for block in range(parts.shape[0]):
+        for p in range(parts.shape[1]):
+            for j in range(parts.shape[2]):
+                total[p, j] += parts[block, p, j]

@@ -1,0 +1,190 @@
+"""The GCNN in its cheapest order of operations.
+
+y = Σ_k h_k S^k x shifts G channels in the power form, w_k = S w_{k−1}, and F channels in Horner's,
+u_k = h_k x + S u_{k+1}. The backward of each shifts as many, and Horner's keeps nothing but x.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiled import announced, kernel
+from shiftstate.filters.fused.elementary import gather_row
+from shiftstate.filters.fused.ends import add_blocks
+from shiftstate.filters.fused.once import once, refuse_twice
+from shiftstate.filters.fused.product import Product, check_operator, empty, fast_shift
+from shiftstate.filters.reference import Filter
+from shiftstate.graphs import Shift
+
+
+@kernel
+def _horner(first, end, rows, graph, u_old, u, x, h):
+    """u = h x + S u_old; ``graph`` None: u holds S u_old already."""
+    N, M = x.shape
+    for i in range(first * rows, min(end * rows, N)):
+        for column in range(0, M, TILE):
+            start, stop = np.uint64(column), np.uint64(min(column + TILE, M))
+            if graph is not None:
+                gather_row(graph, u_old, i, start, stop, u[i])
+            for j in range(start, stop):
+                u[i, j] += h[j] * x[i, j]
+
+
+@kernel
+def _horner_backward(first, end, rows, graph, v_old, v, x, h, dx, dh):
+    """v = Sᵀ v_old; dx += h v; each block's share of Σ v x goes into its slice of dh."""
+    N, M = x.shape
+    for block in range(first, end):
+        dh[block] = 0
+        for column in range(0, M, TILE):
+            start, stop = np.uint64(column), np.uint64(min(column + TILE, M))
+            for i in range(block * rows, min(block * rows + rows, N)):
+                if graph is not None:
+                    gather_row(graph, v_old, i, start, stop, v[i])
+                for j in range(start, stop):
+                    dh[block, 0, j] += v[i, j] * x[i, j]
+                    if dx is not None:
+                        dx[i, j] += h[j] * v[i, j]
+
+
+def forward(x: Tensor, h: Tensor, operator: Sequence[Tensor]) -> Tensor:
+    """Σ_k h_k S^k x for x (N, M) and one scalar a column and shift, h (K+1, M)."""
+    check_operator(operator, x.shape[0])
+    _check_columns(x, h)
+    product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
+    x = x.detach().contiguous()
+    ins, rows, blocks = x.numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
+    u, u_old = empty(tuple(x.shape), x.dtype), empty(tuple(x.shape), x.dtype)
+    torch.mul(x, h[-1].detach(), out=u)
+    with announced("GCNN", x.dtype, len(operator)):
+        for k in range(h.shape[0] - 2, -1, -1):
+            u, u_old = u_old, u
+            product.prepare(u_old, u)
+            arrays = (product.rows, u_old.numpy(), u.numpy(), ins, weights[k])
+            for_blocks(blocks, _horner, rows, *arrays)
+    return u
+
+
+def backward(
+    dy: Tensor, x: Tensor, h: Tensor, operator: Sequence[Tensor], need_x: bool
+) -> tuple[Tensor | None, Tensor]:
+    """Gradients of x and of h: with v_k = (Sᵀ)^k dy, Σ_k h_k v_k and Σ v_k x."""
+    check_operator(operator, x.shape[0])
+    _check_columns(x, h)
+    _check_columns(dy, h)
+    product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
+    ins, rows, blocks = x.detach().contiguous().numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
+    v, v_old = dy.detach().clone(memory_format=torch.contiguous_format), empty(tuple(x.shape), x.dtype)
+    dx = torch.zeros(x.shape, dtype=x.dtype) if need_x else None
+    total = None if dx is None else dx.numpy()
+    dh, parts = np.empty(h.shape, ins.dtype), np.empty((blocks, 1, x.shape[1]), ins.dtype)
+    with announced("GCNN", x.dtype, len(operator), need_x):
+        for k in range(h.shape[0]):
+            if k:
+                v, v_old = v_old, v
+                product.prepare(v_old, v, transpose=True)
+            arrays = (product.t_rows if k else None, v_old.numpy(), v.numpy(), ins, weights[k], total, parts)
+            for_blocks(blocks, _horner_backward, rows, *arrays)
+            add_blocks(parts, dh[k : k + 1])
+    return dx, torch.from_numpy(dh)
+
+
+class _Polynomial(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, h, operator):
+        ctx.save_for_backward(x, h)
+        ctx.operator = operator
+        return forward(x, h, operator)
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, h = ctx.saved_tensors
+        with torch.no_grad():
+            grads = backward(dy, x, h, ctx.operator, ctx.needs_input_grad[0])
+        return *once(grads, (x, h, dy)), None
+
+
+@torch.library.custom_op("shiftstate::polynomial", mutates_args=())
+def polynomial_op(x: Tensor, h: Tensor, operator: list[Tensor]) -> Tensor:
+    """The forward on plain tensors, for traced graphs."""
+    return forward(x, h, operator)
+
+
+@polynomial_op.register_fake
+def _(x, h, operator):
+    return x.new_empty(x.shape)
+
+
+@torch.library.custom_op("shiftstate::polynomial_backward", mutates_args=())
+def polynomial_backward_op(
+    dy: Tensor, x: Tensor, h: Tensor, operator: list[Tensor], need_x: bool
+) -> tuple[Tensor, Tensor]:
+    """The backward on plain tensors; the gradient of x is empty unless needed."""
+    dx, dh = backward(dy, x, h, operator, need_x)
+    return x.new_empty(0) if dx is None else dx, dh
+
+
+@polynomial_backward_op.register_fake
+def _(dy, x, h, operator, need_x):
+    return x.new_empty(x.shape if need_x else 0), h.new_empty(h.shape)
+
+
+def _context(ctx, inputs, output) -> None:
+    ctx.save_for_backward(inputs[0], inputs[1], *inputs[2])
+
+
+def _op_backward(ctx, dy):
+    x, h, *operator = ctx.saved_tensors
+    dx, dh = polynomial_backward_op(dy, x, h, operator, ctx.needs_input_grad[0])
+    return dx if ctx.needs_input_grad[0] else None, dh, [None] * len(operator)
+
+
+polynomial_op.register_autograd(_op_backward, setup_context=_context)
+polynomial_backward_op.register_autograd(refuse_twice)
+
+
+def _check_columns(x: Tensor, h: Tensor) -> None:
+    if x.dim() != 2 or h.dim() != 2 or x.shape[1] != h.shape[1] or h.shape[0] < 1 or x.dtype != h.dtype:
+        raise ValueError(f"x {tuple(x.shape)} and h {tuple(h.shape)} do not go together; expected (N, M) and (K+1, M)")
+
+
+def run_gcnn(filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None) -> Tensor:
+    """x (N, B, G) → y (N, B, F)."""
+    h = filter.output_weights()["h"]  # (K+1, F, G)
+    if filter.mixing == "depthwise":
+        return _depthwise(filter.start(x)[0].squeeze(-1), h.squeeze(-1), shift)
+    if x.shape[-1] < h.shape[1] and checkpoint is None:
+        return _powers(x, h, shift)
+    return _horner_bank(x, h, shift)
+
+
+def _depthwise(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
+    N, B, F = x.shape
+    columns = h.unsqueeze(1).expand(-1, B, -1).reshape(-1, B * F)
+    polynomial = polynomial_op if torch.compiler.is_compiling() else _Polynomial.apply
+    return polynomial(x.reshape(N, B * F), columns, list(shift.operator)).view(N, B, F)
+
+
+def _powers(w: Tensor, h: Tensor, shift: Shift) -> Tensor:
+    """Σ_k h_k w_k, w_k = S w_{k−1}: the states are kept only for the gradient of h."""
+    if not (torch.is_grad_enabled() and h.requires_grad):
+        y = w @ h[0].T
+        for weight in h[1:]:
+            w = fast_shift(w, shift)
+            y = y + w @ weight.T
+        return y
+    states = [w]
+    for _ in range(h.shape[0] - 1):
+        states.append(fast_shift(states[-1], shift))
+    return torch.einsum("knbg,kfg->nbf", torch.stack(states), h)
+
+
+def _horner_bank(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
+    """u_k = h_k x + S u_{k+1}: nothing is kept but x."""
+    u = x @ h[-1].T
+    for weight in h[:-1].flip(0):
+        u = fast_shift(u, shift) + x @ weight.T
+    return u

@@ -1,0 +1,109 @@
+"""S w and Sᵀ w for the kernels: dense S through BLAS, sparse S row by row."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiled import kernel
+from shiftstate.filters.fused.elementary import gather_row
+from shiftstate.graphs import Shift
+
+LARGE = 2**22  # bytes above which NumPy asks for huge pages: fewer page faults, and fewer misses when gathering
+
+
+def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """Uninitialised memory; every kernel writes before it reads."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    if size < LARGE:
+        return torch.empty(shape, dtype=dtype)
+    return torch.from_numpy(np.empty(shape, dtype=np.float32 if dtype == torch.float32 else np.float64))
+
+
+@kernel
+def _rows(first, end, rows, graph, source, target):
+    for i in range(first * rows, min(end * rows, target.shape[0])):
+        for column in range(0, target.shape[1], TILE):
+            start, stop = np.uint64(column), np.uint64(min(column + TILE, target.shape[1]))
+            gather_row(graph, source, i, start, stop, target[i])
+
+
+class Product(NamedTuple):
+    """S and Sᵀ as the kernels take them: matrices, or compressed rows that are gathered inside a kernel."""
+
+    matrix: Tensor | None
+    rows: Any
+    t_rows: Any
+
+    @classmethod
+    def of(cls, operator: tuple[Tensor, ...]) -> "Product":
+        """From the tensors of a shift's operator: one of a dense S, six of a sparse S."""
+        if len(operator) == 1:
+            return cls(operator[0].detach(), None, None)
+        arrays = [tensor.detach().contiguous().numpy() for tensor in operator]
+        return cls(None, tuple(arrays[:3]), tuple(arrays[3:]))
+
+    def prepare(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
+        """target = S source if S is dense; a sparse S is left to the kernel that follows."""
+        if self.matrix is not None:
+            torch.mm(self.matrix.T if transpose else self.matrix, source, out=target)
+
+    def apply(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
+        """target = S source, or Sᵀ source."""
+        self.prepare(source, target, transpose)
+        if self.matrix is None:
+            graph = self.t_rows if transpose else self.rows
+            rows = rows_per_block(*target.shape)
+            for_blocks(num_blocks(*target.shape), _rows, rows, graph, source.numpy(), target.numpy())
+
+
+@kernel
+def _well_formed(crow, col):
+    if crow[0] != 0 or crow[-1] != col.shape[0]:
+        return False
+    for i in range(crow.shape[0] - 1):
+        if crow[i] > crow[i + 1]:
+            return False
+    top = crow.shape[0] - 1
+    wrong = 0
+    for edge in range(col.shape[0]):
+        wrong += (col[edge] < 0) | (col[edge] >= top)
+    return wrong == 0
+
+
+def check_operator(operator: Sequence[Tensor], num_nodes: int) -> None:
+    """Refuse an S that would lead a kernel outside its arrays; one pass over the indices."""
+    if len(operator) == 1:
+        if tuple(operator[0].shape) != (num_nodes, num_nodes):
+            raise ValueError(f"S has shape {tuple(operator[0].shape)}; expected {(num_nodes, num_nodes)}")
+        return
+    for crow, col, values in (operator[:3], operator[3:]):
+        sizes_fit = crow.shape == (num_nodes + 1,) and col.shape == values.shape == (operator[1].shape[0],)
+        if not sizes_fit or not _well_formed(crow.contiguous().numpy(), col.contiguous().numpy()):
+            raise ValueError(f"the compressed rows of S are inconsistent; expected {num_nodes} sorted rows")
+
+
+class _Shift(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, operator, transpose):
+        ctx.operator, ctx.transpose = operator, transpose
+        target = empty(tuple(x.shape), x.dtype)
+        Product.of(operator).apply(x.contiguous(), target, transpose)
+        return target
+
+    @staticmethod
+    def backward(ctx, grad):
+        return _Shift.apply(grad, ctx.operator, not ctx.transpose), None, None
+
+
+def fast_shift(w: Tensor, shift: Shift) -> Tensor:
+    """S w for w (N, ...): by our own rows where S is sparse and nothing is traced, otherwise the ordinary way."""
+    operator = tuple(shift.operator)
+    if len(operator) == 1 or torch.compiler.is_compiling():
+        return shift.shift_nodes(w)
+    check_operator(operator, w.shape[0])
+    shifted: Tensor = _Shift.apply(w.reshape(w.shape[0], -1), operator, False)
+    return shifted.view(w.shape)
