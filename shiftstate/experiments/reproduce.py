@@ -1,6 +1,6 @@
 """One call that runs an experiment into a directory: resume, sweep, store, and write what the results say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,14 +63,16 @@ def write_report(out: Path, store: Store, preset: Preset) -> Report:
     """Write every file of the directory from what is stored."""
     rows = store.rows()
     summary = summarize(rows, target=preset.name == "tuned")
+    experiments = dict.fromkeys(line.experiment for line in summary.lines)
+    ceilings = {experiment: _ceiling(rows, experiment) for experiment in experiments}
     contents: dict[str, str | bytes] = {
         "realizations.csv": store.to_csv(),
         "summary.json": summary_json(summary),
         "claims.json": claims_json(summary),
-        "tables.md": f"{preset.reading.strip()}\n\n{tables_markdown(summary)}",
+        "tables.md": f"{preset.reading.strip()}\n\n{tables_markdown(summary)}{_ceilings_markdown(ceilings)}",
     }
-    for experiment in dict.fromkeys(line.experiment for line in summary.lines):
-        figure = draw(experiment, summary.lines, _ceiling(rows, experiment))
+    for experiment, known in ceilings.items():
+        figure = draw(experiment, summary.lines, known)
         contents |= {f"{experiment}.{kind}": render(figure, kind) for kind in ("svg", "png")}
     for name, content in contents.items():
         write_whole(out / name, content)
@@ -82,6 +84,16 @@ def _ceiling(rows: Sequence[Row], experiment: str) -> Ceiling | None:
     if any(realization.protocol.source != "any" for realization in chosen):
         return None
     return ceiling(chosen[0].protocol, 1 + max(realization.graph for realization in chosen))
+
+
+def _ceilings_markdown(ceilings: Mapping[str, Ceiling | None]) -> str:
+    lines = [
+        f"Matching templates on the graphs of {experiment}: {100 * one.shape:.1f} % by their shapes alone, "
+        f"{100 * one.exact:.1f} % with their amplitudes."
+        for experiment, one in ceilings.items()
+        if one is not None
+    ]
+    return "".join(f"\n{line}\n" for line in lines)
 
 
 def _show_known(progress: Progress, rows: Sequence[Row], planned: Sequence[Realization]) -> None:

@@ -162,6 +162,13 @@ def test_a_csv_of_another_configuration_is_refused_and_left_as_it_is(uninterrupt
     assert (tmp_path / "realizations.csv").read_bytes() == before
 
 
+def test_the_ceiling_of_the_any_task_is_in_the_tables_and_the_figure(here, tmp_path):
+    preset = load_preset("community", overrides=[*TINY, "K=2", "graphs=1", "draws=1", "epochs=1", "filters=gcnn"])
+    reproduce(["figure1"], preset, tmp_path, here)
+    assert "Matching templates on the graphs of figure1: " in (tmp_path / "tables.md").read_text()
+    assert "matching shapes: " in (tmp_path / "figure1.svg").read_text()
+
+
 def run_main(monkeypatch, capsys, *arguments):
     monkeypatch.setattr(sys, "argv", ["shiftstate", *map(str, arguments)])
     with pytest.raises(SystemExit) as end:
