@@ -2,7 +2,6 @@
 
 import sqlite3
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,12 +23,6 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 @app.callback()
 def shiftstate() -> None:
     """Nonlinear state-space graph neural networks: the experiments of the paper, and tools around them."""
-
-
-@app.command()
-def version() -> None:
-    """Print the version."""
-    print(metadata.version("shiftstate"))
 
 
 @app.command()

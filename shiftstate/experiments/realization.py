@@ -5,6 +5,7 @@ import threading
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -127,8 +128,17 @@ def versions() -> tuple[tuple[str, str], ...]:
         ("torch", str(torch.__version__)),
         ("numpy", np.__version__),
         ("python", platform.python_version()),
-        ("machine", f"{platform.system()} {platform.machine()}"),
+        ("machine", f"{platform.system()} {platform.machine()}, {_processor()}"),
     )
+
+
+def _processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown processor"
 
 
 def _network(filter: str, K: int, L: int, channels: int, protocol: Protocol) -> Network:

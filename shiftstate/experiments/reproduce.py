@@ -1,5 +1,6 @@
 """One call that runs an experiment into a directory: resume, sweep, store, and write what the results say."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from shiftstate.experiments.progress import Progress
 from shiftstate.experiments.realization import Outcome
 from shiftstate.experiments.store import Row, Store
 from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json, tables_markdown
-from shiftstate.experiments.sweep import sweep
+from shiftstate.experiments.sweep import SweepError, sweep
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def reproduce(
 
             try:
                 sweep(missing, engine, finished, progress.started)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, SweepError):
                 write_report(out, store, preset)
                 raise
         return write_report(out, store, preset)
@@ -69,6 +70,7 @@ def write_report(out: Path, store: Store, preset: Preset) -> Report:
         "realizations.csv": store.to_csv(),
         "summary.json": summary_json(summary),
         "claims.json": claims_json(summary),
+        "provenance.json": json.dumps(store.provenance(), indent=2) + "\n",
         "tables.md": f"{preset.reading.strip()}\n\n{tables_markdown(summary)}{_ceilings_markdown(ceilings)}",
     }
     for experiment, known in ceilings.items():

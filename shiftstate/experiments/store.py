@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -146,6 +147,21 @@ class Store:
                 )
         finished = set(stored)
         return [realization for realization in planned if realization not in finished]
+
+    def provenance(self) -> dict[str, Any]:
+        """With what, when, and in how much time the stored results were made."""
+        query = "SELECT versions, kernel, seconds, finished_at FROM realizations"
+        rows = self._read(query)
+        versions, kernels, seconds, times = ([row[column] for row in rows] for column in range(4))
+        return {
+            "realizations": len(seconds),
+            "training_hours": round(sum(seconds) / 3600, 3),
+            "first_finished": min(times, default=None),
+            "last_finished": max(times, default=None),
+            "results_version": RESULTS_VERSION,
+            "kernels": dict(sorted(Counter(kernels).items())),
+            "versions": [json.loads(one) for one in sorted(set(versions))],
+        }
 
     def to_csv(self) -> str:
         """Everything that is stored, one line for every realization; `import_csv` reads it back."""

@@ -35,6 +35,21 @@ def test_a_row_has_what_the_architecture_asks_for_and_is_there_after_reopening(f
         assert [one.realization for one in store.rows()] == [realization(draw=0), realization(draw=1)]
 
 
+def test_provenance_says_with_what_and_in_how_much_time(filled):
+    with Store(filled) as store:
+        made = store.provenance()
+    assert made["realizations"] == 2
+    assert made["training_hours"] == round(2 * 1.5 / 3600, 3)
+    assert made["kernels"] == {"reference": 2}
+    assert made["versions"] == [{"torch": "2"}]
+    assert made["first_finished"] <= made["last_finished"]
+
+
+def test_provenance_of_nothing_is_empty(tmp_path):
+    with Store(tmp_path) as store:
+        assert store.provenance()["realizations"] == 0
+
+
 def test_only_what_is_not_stored_is_missing(filled, realization):
     with Store(filled) as store:
         assert store.missing([realization(draw=draw) for draw in range(3)]) == [realization(draw=2)]
