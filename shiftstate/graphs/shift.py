@@ -360,8 +360,8 @@ class Shift:
 def _as_tensor(name: str, data: Any) -> Tensor:
     if isinstance(data, Tensor):
         return data
-    try:
-        return torch.as_tensor(np.asarray(data))
+    try:  # plain lists of floats take torch's default dtype, arrays keep their own
+        return torch.as_tensor(data if isinstance(data, list | tuple) else np.asarray(data))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} is a {type(data).__name__} that is not numeric; expected a tensor or array"

@@ -15,7 +15,7 @@ from numba.core.compiler_lock import global_compiler_lock
 FASTMATH = {"contract", "nsz", "arcp"}
 
 
-class NoAlias(CompilerBase):  # type: ignore[misc]
+class NoAlias(CompilerBase):
     """Numba's pipeline, told that no two arrays of a kernel's arguments overlap.
 
     Without it LLVM has to check a dozen arrays against each other before every loop, gives up, and emits scalar code:
@@ -30,16 +30,16 @@ class NoAlias(CompilerBase):  # type: ignore[misc]
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call for each combination of types; release the GIL; keep the result on disk."""
-    options = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "pipeline_class": NoAlias}
+    options: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "pipeline_class": NoAlias}
     try:
-        return njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return njit(cache=True, **options)(function)
     except RuntimeError:  # nowhere to write: neither beside the package nor in the home
-        return njit(**options)(function)  # type: ignore[no-any-return]
+        return njit(**options)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile into the kernels that call it."""
-    return njit(forceinline=True, fastmath=FASTMATH, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(forceinline=True, fastmath=FASTMATH, error_model="numpy")(function)
 
 
 _ready: set[tuple[Any, ...]] = set()
