@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -238,12 +239,16 @@ def test_a_full_disk_is_one_line_and_exit_code_1_and_the_store_stays_whole(tmp_p
         assert len(store.rows()) == 2
 
 
-def test_smoke_runs_both_experiments_in_under_a_minute(tmp_path):
-    began = time.monotonic()
+def test_smoke_runs_both_experiments_in_under_a_minute_of_one_core(tmp_path):
+    def spent():  # processor time: what a busy machine does meanwhile does not count
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
     start = [sys.executable, "-c", RUN, "reproduce", "all", "--preset", "smoke"]
     done = subprocess.run([*start, "--out", tmp_path], env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert time.monotonic() - began < 60
+    assert spent() - before < 60
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert len(summary) == 15
     assert {line["n"] for line in summary} == {2}
