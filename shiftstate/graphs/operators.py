@@ -1,12 +1,13 @@
 """The two forms of S: a dense matrix, and compressed rows of S and of Sᵀ.
 
 Both are named tuples of plain tensors, so they are pytrees as they stand, and both keep one contract:
-``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``dense``, ``map``.
+``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``trainable_entries``, ``dense``, ``map``.
 """
 
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -56,6 +57,13 @@ def _spmm_backward(ctx, grad: Tensor):  # type: ignore[no-untyped-def]
 spmm.register_autograd(_spmm_backward, setup_context=_spmm_context)
 
 
+def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """A context that keeps autocast out of products with S: rounding errors would grow with every shift."""
+    if torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type):
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()
+
+
 def rows_of(crow: Tensor, col: Tensor) -> Tensor:
     """The row of every entry, from the row pointers."""
     nodes = torch.arange(crow.shape[0] - 1, device=crow.device, dtype=col.dtype)
@@ -98,12 +106,20 @@ class Dense(NamedTuple):
 
     def scaled(self, left: Tensor, right: Tensor) -> "Dense":
         """diag(left) S diag(right)."""
-        return Dense(left[:, None] * self.matrix * right)
+        return Dense(left[:, None] * right * self.matrix)  # in this order a symmetric S stays so to the last bit
 
     def entries(self) -> tuple[Tensor, Tensor, Tensor]:
         """Row, column and value of every nonzero."""
         row, col = self.matrix.nonzero(as_tuple=True)
         return row, col, self.matrix[row, col]
+
+    def trainable_entries(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The entries that gradients may move: all of them if S requires gradients, for a zero can learn too."""
+        if not self.matrix.requires_grad:
+            return self.entries()
+        nodes = torch.arange(self.num_nodes, device=self.matrix.device)
+        row, col = nodes.repeat_interleave(self.num_nodes), nodes.repeat(self.num_nodes)
+        return row, col, self.matrix.flatten()
 
     def dense(self) -> Tensor:
         """S as an (N, N) matrix."""
@@ -172,12 +188,16 @@ class Sparse(NamedTuple):
         row, col, _ = self.entries()
         t_row, t_col, _ = self.transposed().entries()
         return self._replace(
-            values=left[row] * self.values * right[col], t_values=right[t_row] * self.t_values * left[t_col]
+            values=left[row] * right[col] * self.values, t_values=right[t_row] * left[t_col] * self.t_values
         )
 
     def entries(self) -> tuple[Tensor, Tensor, Tensor]:
         """Row, column and value of every stored entry."""
         return rows_of(self.crow, self.col), self.col, self.values
+
+    def trainable_entries(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The entries that gradients may move: those that are stored."""
+        return self.entries()
 
     def dense(self) -> Tensor:
         """S as an (N, N) matrix."""

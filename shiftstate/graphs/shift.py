@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import matmul
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.graphs import spectrum
-from shiftstate.graphs.operators import Dense, Sparse
+from shiftstate.graphs.operators import Dense, Sparse, without_autocast
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -27,6 +28,8 @@ Normalization = Literal["spectral", "row", "column", "symmetric"]
 DENSE_NODES = 64
 DENSE_SHARE = 1 / 8
 MAX_EIGENVALUE_NODES = 20_000
+
+_MATMUL = (matmul, torch.matmul, Tensor.matmul, Tensor.__matmul__)
 
 
 class Shift:
@@ -92,7 +95,8 @@ class Shift:
         elif isinstance(matrix, Tensor) and matrix.layout != torch.strided:
             operator = _from_torch_sparse(matrix)
         else:
-            operator = Dense(_as_floating(_as_tensor("matrix", matrix), "matrix"))
+            # A copy: what was checked once must not change when the caller goes on with the matrix.
+            operator = Dense(_as_floating(_as_tensor("matrix", matrix), "matrix").clone())
             _check_square(tuple(operator.matrix.shape))
         _check_all_finite("matrix", operator.values)
         return cls._laid_out(operator, layout)
@@ -128,12 +132,17 @@ class Shift:
         """Several graphs as one block-diagonal shift; each is normalised, and pooled over, by itself."""
         if not shifts:
             raise ValueError("an empty list was given; expected at least one shift")
-        kinds = {(shift.dtype, shift.device) for shift in shifts}
+        other = next((shift for shift in shifts if not isinstance(shift, Shift)), None)
+        if other is not None:
+            raise ValueError(f"a {type(other).__name__} was given; expected shifts: build each with Shift.from_matrix")
+        kinds = sorted({f"{shift.dtype} on {shift.device}" for shift in shifts})
         if len(kinds) > 1:
-            raise ValueError(f"shifts of different dtypes or devices were given ({kinds}); expected one of each")
+            raise ValueError(
+                f"shifts of {' and '.join(kinds)} were given; expected one dtype and device: shift.to(...)"
+            )
         sizes = torch.tensor([shift.num_nodes for shift in shifts], device=shifts[0].device)
         starts = (sizes.cumsum(0) - sizes).tolist()
-        parts = [shift._operator.entries() for shift in shifts]
+        parts = [shift._operator.trainable_entries() for shift in shifts]
         row = torch.cat([part[0] + start for part, start in zip(parts, starts, strict=True)])
         col = torch.cat([part[1] + start for part, start in zip(parts, starts, strict=True)])
         values = torch.cat([part[2] for part in parts])
@@ -198,11 +207,21 @@ class Shift:
         return self._operator
 
     def __matmul__(self, x: Tensor) -> Tensor:
-        """S x for signals x (..., N, C)."""
+        """S x for signals x (..., N, C), in their dtype, under autocast too."""
         self.check_signal(x)
-        if isinstance(self._operator, Dense):
-            return self._operator.matrix @ x
-        return self.shift_nodes(x.movedim(-2, 0)).movedim(0, -2)
+        with without_autocast(x.device):
+            if isinstance(self._operator, Dense):
+                return self._operator.matrix @ x
+            return self.shift_nodes(x.movedim(-2, 0)).movedim(0, -2)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """``shift @ x`` as torch.compile sees it: a function with a tensor among its arguments."""
+        if func in _MATMUL and isinstance(args[0], Shift):
+            return args[0].__matmul__(args[1])
+        if func in _MATMUL and torch.compiler.is_compiling():
+            return args[1].__matmul__(args[0])  # torch.compile exchanges the two, as if @ had a reverse
+        return NotImplemented
 
     def shift_nodes(self, w: Tensor) -> Tensor:
         """S w for w (N, ...), nodes first: one product whatever follows the first axis."""
@@ -234,18 +253,20 @@ class Shift:
 
     def to(self, target: torch.device | torch.dtype | str) -> Shift:
         """The same shift with another floating dtype, or on another device."""
-        if isinstance(target, torch.dtype) and not target.is_floating_point:
-            raise ValueError(f"a shift cannot hold {target}; expected a floating dtype")
-        ptr = self.ptr if isinstance(target, torch.dtype) else self.ptr.to(target)
+        if isinstance(target, torch.dtype):
+            if not target.is_floating_point:
+                raise ValueError(f"a shift cannot hold {target}; expected a floating dtype")
+            ptr = self.ptr
+        else:
+            ptr = self.ptr.to(_as_device(target))
         return Shift(self._operator.map(lambda values: values.to(target)), ptr)
 
     def permuted(self, order: Any) -> Shift:
         """The same graph with node ``order[i]`` renamed to i; signals follow as ``x[..., order, :]``."""
         chosen = _as_tensor("order", order).to(self.device)
         n = self.num_nodes
-        if chosen.dtype.is_floating_point or not torch.equal(
-            chosen.sort().values, torch.arange(n, device=chosen.device)
-        ):
+        whole = not chosen.dtype.is_floating_point and chosen.dtype != torch.bool
+        if not whole or not torch.equal(chosen.sort().values.long(), torch.arange(n, device=chosen.device)):
             raise ValueError(f"order is not a permutation; expected each of 0 to {n - 1} once")
         graph = self._graph_of_node()
         if self.num_graphs > 1 and not torch.equal(graph[chosen], graph):
@@ -273,7 +294,7 @@ class Shift:
         elif kind == "column":
             left, right = one, _inverse(cols)
         else:
-            left, right = _inverse(rows).sqrt(), _inverse(cols).sqrt()
+            left, right = _inverse(rows, 0.5), _inverse(cols, 0.5)
         return Shift(self._operator.scaled(left, right), self.ptr)
 
     def laplacian(self, normalization: Literal["row", "symmetric"] | None = None) -> Shift:
@@ -286,12 +307,14 @@ class Shift:
         else:
             scaled = self.normalized(check_name("normalization", normalization, ("row", "symmetric")))  # type: ignore[arg-type]
             degree = (self._operator.absolute_sums()[0] != 0).to(self.dtype)
+        if isinstance(scaled._operator, Dense):
+            return Shift(Dense(torch.diag(degree) - scaled._operator.matrix), self.ptr)
         row, col, values = scaled._operator.entries()
         nodes = torch.arange(self.num_nodes, device=self.device)
         operator = Sparse.from_entries(
             torch.cat([row, nodes]), torch.cat([col, nodes]), torch.cat([-values, degree]), self.num_nodes
         )
-        return Shift._laid_out(operator, self.layout, self.ptr)
+        return Shift(operator, self.ptr)
 
     def spectral_radius(self) -> float:
         """max |λ| over the eigenvalues of S, complex ones included; zero for an acyclic graph."""
@@ -360,12 +383,23 @@ class Shift:
 def _as_tensor(name: str, data: Any) -> Tensor:
     if isinstance(data, Tensor):
         return data
-    try:  # plain lists of floats take torch's default dtype, arrays keep their own
-        return torch.as_tensor(data if isinstance(data, list | tuple) else np.asarray(data))
+    try:
+        if isinstance(data, list | tuple):
+            return torch.tensor(data)  # plain floats take torch's default dtype; arrays keep their own
+        array = np.array(data, order="C")  # a copy: writable and without negative strides, as torch wants it
+        return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} is a {type(data).__name__} that is not numeric; expected a tensor or array"
+            f"{name} is a {type(data).__name__} that is not numeric, or of a kind of number that torch does not "
+            "have; expected a tensor or array"
         ) from error
+
+
+def _as_device(target: Any) -> torch.device:
+    try:
+        return torch.device(target)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f"target is {target!r}; expected a torch dtype, or a device such as 'cpu'") from error
 
 
 def _as_floating(values: Tensor, name: str) -> Tensor:
@@ -415,7 +449,7 @@ def _from_scipy(matrix: Any) -> Sparse:
     _check_square(matrix.shape)
     coo = sp.coo_array(matrix)
     row, col = (torch.from_numpy(np.asarray(index, dtype=np.int64)) for index in coo.coords)
-    values = _as_floating(torch.from_numpy(np.array(coo.data)), "matrix")
+    values = _as_floating(_as_tensor("matrix", coo.data), "matrix")
     return Sparse.from_entries(row, col, values, matrix.shape[0])
 
 
@@ -430,10 +464,10 @@ def _num_entries(operator: Dense | Sparse) -> int:
     return int(operator.matrix.count_nonzero()) if isinstance(operator, Dense) else operator.col.shape[0]
 
 
-def _inverse(sums: Tensor) -> Tensor:
-    """1 / sums, and zero where the sum is zero; written so that no gradient is NaN there."""
+def _inverse(sums: Tensor, power: float = 1.0) -> Tensor:
+    """1 / sums^power, and zero where the sum is zero; written so that no gradient, of any order, is NaN there."""
     empty = sums == 0
-    return torch.where(empty, 0.0, 1 / torch.where(empty, 1.0, sums))
+    return torch.where(empty, 0.0, torch.where(empty, 1.0, sums) ** -power)
 
 
 def _flatten(shift: Shift) -> tuple[list[Any], str]:
@@ -458,3 +492,6 @@ pytree.register_pytree_node(
     serialized_type_name="shiftstate.Shift",
     flatten_with_keys_fn=_flatten_with_keys,
 )
+
+# An exported program keeps its example inputs; only what is named here is read back from such a file.
+torch.serialization.add_safe_globals([Shift, Dense, Sparse])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from shiftstate.checks import check_finite, check_name, check_whole
 from shiftstate.filters import Step, Taps, choose_kernel, reference
 from shiftstate.filters.activations import Activation, activation
 from shiftstate.graphs import Shift
+from shiftstate.graphs.operators import without_autocast
 from shiftstate.layers.memory import check_bank_fits
 
 MIXINGS = ("bank", "dense", "depthwise")
@@ -93,11 +94,16 @@ class Layer(nn.Module):
         self.mixing = check_name("mixing", mixing, MIXINGS)
         self.kernel = check_name("kernel", kernel, KERNELS)
         self.init = check_name("init", init, INITS)
-        self.checkpoint = checkpoint if checkpoint in (None, "sqrt") else check_whole("checkpoint", checkpoint, 1)
+        self.checkpoint = _check_checkpoint(checkpoint)
         activation(output_activation)  # an unknown name is refused here, not at the first call
         self.output_activation = output_activation
         self.fused = self._fused_kernel()
-        for name, shape in self.parameter_shapes().items():
+        shapes = self.parameter_shapes()
+        ends = ("h_{}w", "h_{}x")
+        self._output_names = [end.format(name) for name in self.outputs for end in ends]
+        self._update_names = [end.format(name) for name in self.updates for end in ends]
+        self._update_names += [name for name in map("b_{}".format, self.updates) if name in shapes]
+        for name, shape in shapes.items():
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
         self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
         self.reset_parameters()
@@ -160,8 +166,15 @@ class Layer(nn.Module):
         """Move freshly drawn weights to where the state survives many shifts; a no-op unless overridden."""
 
     def _center(self, weight: Tensor, value: float) -> None:
-        """Add ``value`` to a weight on the state: to every scalar, or to the diagonal of a matrix."""
-        weight += value * torch.eye(weight.shape[-1], device=weight.device) if self.dense_taps() else value
+        """Centre a weight on the state at ``value``: every scalar, or the diagonal of a matrix.
+
+        The draw of a matrix is narrowed to that of the scalars, or K products of them would explode.
+        """
+        if self.dense_taps():
+            weight /= math.sqrt(self.K + 1)
+            weight += value * torch.eye(weight.shape[-1], device=weight.device)
+        else:
+            weight += value
 
     @classmethod
     def _fused_kernel(cls) -> str | None:
@@ -193,12 +206,11 @@ class Layer(nn.Module):
 
     def update_weights(self) -> dict[str, Tensor]:
         """Weights of the state update by parameter name, leading axis K."""
-        names = [f"h_{name}{end}" for name in self.updates for end in "wx"] + [f"b_{name}" for name in self.updates]
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        return {name: getattr(self, name) for name in self._update_names}
 
     def output_weights(self) -> dict[str, Tensor]:
         """Weights of the outputs by parameter name, leading axis K + 1."""
-        return {f"h_{name}{end}": getattr(self, f"h_{name}{end}") for name in self.outputs for end in "wx"}
+        return {name: getattr(self, name) for name in self._output_names}
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """Filter x (..., N, G) on the graph of ``shift``: (..., N, F).
@@ -232,7 +244,7 @@ class Layer(nn.Module):
         def stacked(signals: list[Tensor]) -> Tensor:
             full = outputs[0].shape  # w_0 of a bank, and every state of a GCNN, is the same for every f
             stack = torch.stack([signal.expand(full) for signal in signals])
-            return stack.reshape(len(signals), N, *batch, -1).movedim(1, -2)
+            return stack.reshape(len(signals), N, *batch, math.prod(full[2:])).movedim(1, -2)
 
         memories = None if steps[-1].c is None or self.K == 0 else stacked([s.c for s in steps if s.c is not None])
         gates = {name: stacked([step.gates[name] for step in steps[1:]]) for name in steps[-1].gates}
@@ -244,12 +256,13 @@ class Layer(nn.Module):
         choice = choose_kernel(self, x, shift)
         return choice.name, choice.why
 
-    def _prepare(self, x: Tensor, shift: Shift) -> tuple[Tensor, Any]:
+    def _prepare(self, x: Tensor, shift: Shift) -> tuple[Tensor, AbstractContextManager[Any]]:
         """Check the call; return x and the context that keeps autocast out of the recurrence."""
-        precision: Any = nullcontext()
-        if isinstance(x, Tensor) and torch.is_autocast_enabled(x.device.type):
-            precision = torch.autocast(x.device.type, enabled=False)
-            x = x.to(self._dtype()) if x.dtype.is_floating_point else x
+        precision: AbstractContextManager[Any] = nullcontext()
+        if isinstance(x, Tensor):
+            precision = without_autocast(x.device)
+            if not isinstance(precision, nullcontext) and x.dtype.is_floating_point:
+                x = x.to(self._dtype())
         if not isinstance(shift, Shift):
             raise ValueError(
                 f"shift is a {type(shift).__name__}; expected a Shift: Shift.from_edges, from_matrix or from_networkx"
@@ -259,6 +272,9 @@ class Layer(nn.Module):
             raise ValueError(f"x has {x.shape[-1]} channels; this layer expected {self.in_channels} (in_channels)")
         if x.dtype != self._dtype():
             raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: layer.to(x.dtype)")
+        device = next(self.parameters()).device
+        if x.device != device:
+            raise ValueError(f"x is on {x.device} and the layer on {device}; expected one device: layer.to(x.device)")
         check_finite(x)
         if self.mixing == "bank":
             check_bank_fits(self, x)
@@ -289,3 +305,12 @@ class Layer(nn.Module):
         defaults |= {"output_activation": "relu", "state_activation": "relu", "gate_bias": False}
         changed = [f"{key}={value!r}" for key, value in self.options().items() if defaults.get(key) != value]
         return ", ".join([f"{self.in_channels}, {self.out_channels}, K={self.K}", *changed])
+
+
+def _check_checkpoint(checkpoint: object) -> int | str | None:
+    if checkpoint is None or checkpoint == "sqrt":
+        return checkpoint
+    try:
+        return check_whole("checkpoint", checkpoint, 1)
+    except ValueError as error:
+        raise ValueError(f"{error}, 'sqrt' or None") from None

@@ -10,6 +10,7 @@ from shiftstate.filters import Step, Taps
 from shiftstate.layers.base import Layer
 
 OPEN_GATE = 2.0  # sigmoid(2) = 0.88: where the forget and state gates start when they are to keep the state
+GAIN = 1.05  # of one shift on a small state; what it has above 1 makes up for what the two tanh take from a larger one
 
 
 class LSSM(Layer):
@@ -70,14 +71,14 @@ class LSSM(Layer):
     def keep_alive(self) -> None:
         """Open the gates where they have biases, and centre h_cw so that a small state keeps its size.
 
-        A small state follows c_k ≈ (γ_f + γ_u h_cw γ_w λ) c_{k−1}; the factor is 1 at λ = 1 for the h_cw below.
+        A small state follows c_k ≈ (γ_f + γ_u h_cw γ_w λ) c_{k−1}; the h_cw below makes the factor GAIN at λ = 1.
         """
         bias = OPEN_GATE if self.gate_bias else 0.0
         if self.gate_bias:
             self.b_f += bias
             self.b_w += bias
         keep = 1 / (1 + math.exp(-bias))
-        self._center(self.h_cw, (1 - keep) / (0.5 * keep))
+        self._center(self.h_cw, (GAIN - keep) / (0.5 * keep))
 
     def options(self) -> dict[str, Any]:
         """The keyword arguments that build this layer again."""

@@ -9,6 +9,9 @@ from torch import Tensor
 if TYPE_CHECKING:
     from shiftstate.layers.base import Layer
 
+SMALL = 2**28
+"""States of fewer bytes need no look at the system."""
+
 
 def available_bytes(device: torch.device) -> int | None:
     """Memory that can still be had on this device, or None where nobody tells."""
@@ -31,11 +34,11 @@ def check_bank_fits(layer: "Layer", x: Tensor) -> None:
         return
     kept = layer.K + 1 if torch.is_grad_enabled() and layer.checkpoint is None else min(layer.K + 1, 3)
     states = kept * layer.states_per_channel() * x.numel() * x.element_size()
-    available = available_bytes(x.device) if states > 2**28 else None  # small ones need no look at the system
+    available = available_bytes(x.device) if states > SMALL else None
     if available is not None and states > available:
         remedy = 'mixing="depthwise"' if layer.in_channels > 1 else 'checkpoint="sqrt" or smaller batches'
         raise ValueError(
-            f"the states of this bank need {states:,} bytes (K + 1 states of {layer.out_channels} × "
+            f"the states of this bank need {states:,} bytes ({kept} states of {layer.out_channels} × "
             f"{layer.in_channels} channels on {tuple(x.shape)[:-1]} nodes) and {available:,} are free; "
             f"expected a smaller layer: use {remedy}"
         )

@@ -1,6 +1,6 @@
 """One call of a fused filter: as an autograd function, and as an operator of torch.library for traced graphs.
 
-Both run `forward` and `backward` below. The operator costs a tenth of a millisecond more a call, so it is used where
+Both run `_forward` and `_backward` below. The operator costs a tenth of a millisecond more a call, so it is used where
 it is needed: under torch.compile and torch.export.
 """
 
@@ -28,24 +28,20 @@ def _recurrence(setting: Setting, names: str, x: Tensor, w: Tensor, weights: lis
     return RECURRENCES[setting.kind](setting, x, named, operator)
 
 
-def forward(setting, names, keep, x, w, weights, operator) -> tuple[Tensor, list[Tensor]]:
+def _forward(recurrence: Any, keep: bool) -> tuple[Tensor, list[Tensor]]:
     """The filter's output before the sum over g, and what a backward needs (nothing unless ``keep``)."""
-    recurrence = _recurrence(setting, names, x, w, weights, operator)
-    with announced(setting.kind.upper(), setting, x.dtype, len(weights), len(operator)):
-        y, kept = recurrence.forward(keep)
-    return y, kept
+    with announced(*recurrence.variant(), keep):
+        return recurrence.forward(keep)
 
 
-def backward(setting, names, need_x, dy, y, kept, x, w, weights, operator) -> list[Tensor]:
-    """Gradients of x, of w_0 and of the weights; those of x and w_0 are empty where nobody needs them."""
-    recurrence = _recurrence(setting, names, x, w, weights, operator)
-    nothing = x.new_empty(0)
-    with announced(setting.kind.upper(), setting, x.dtype, len(weights), len(operator), need_x):
-        if setting.dense:
+def _backward(recurrence: Any, names: str, need_x: bool, dy, y, kept, x) -> list[Tensor | None]:
+    """Gradients of x, of w_0 and of the weights; None where nobody needs them."""
+    with announced(*recurrence.variant(), "backward", need_x):
+        if recurrence.setting.dense:
             dx, dw, grads = recurrence.backward(dy, y, kept)
         else:
             dx, grads = recurrence.backward(dy, y, kept, need_x)
-            dx, dw = nothing if dx is None else _like(dx, x), nothing
+            dx, dw = None if dx is None else _like(dx, x), None
     return [dx, dw, *(grads[name] for name in names.split())]
 
 
@@ -57,20 +53,22 @@ def _like(dx: Tensor, x: Tensor) -> Tensor:
 class _Fused(torch.autograd.Function):
     @staticmethod
     def forward(ctx, setting, names, keep, operator, x, w, *weights):
-        y, kept = forward(setting, names, keep, x, w, list(weights), operator)
-        ctx.setting, ctx.names, ctx.operator, ctx.counts = setting, names, operator, len(weights)
-        ctx.save_for_backward(y, x, w, *weights, *kept)
+        recurrence = _recurrence(setting, names, x, w, list(weights), operator)
+        y, kept = _forward(recurrence, keep)
+        if keep:
+            ctx.recurrence, ctx.names = recurrence, names
+            # Weights and x are saved for autograd's sake: it notices if they are changed before the backward.
+            ctx.save_for_backward(y, *kept, x, w, *weights)
         return y
 
     @staticmethod
     def backward(ctx, dy):
-        y, x, w, *rest = ctx.saved_tensors
-        weights, kept = rest[: ctx.counts], rest[ctx.counts :]
-        need_x = ctx.needs_input_grad[4]
+        y, *saved = ctx.saved_tensors
+        count = len(ctx.names.split()) + 2
+        kept, sources = saved[:-count], saved[-count:]
         with torch.no_grad():
-            dx, dw, *grads = backward(ctx.setting, ctx.names, need_x, dy, y, kept, x, w, weights, ctx.operator)
-        gradients = [dx if dx.numel() else None, dw if dw.numel() else None, *grads]
-        return None, None, None, None, *once(gradients, (x, w, *weights, dy))
+            gradients = _backward(ctx.recurrence, ctx.names, ctx.needs_input_grad[4], dy, y, kept, sources[0])
+        return None, None, None, None, *once(gradients, (*sources, dy))
 
 
 @torch.library.custom_op("shiftstate::filter", mutates_args=())
@@ -89,7 +87,7 @@ def filter_op(
 ) -> list[Tensor]:
     """[y, *kept] of a fused filter on plain tensors."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    y, kept = forward(setting, names, keep, x, w, weights, operator)
+    y, kept = _forward(_recurrence(setting, names, x, w, weights, operator), keep)
     return [y, *kept]
 
 
@@ -128,7 +126,9 @@ def filter_backward_op(
 ) -> list[Tensor]:
     """Gradients of x, w and the weights."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    return [grad.contiguous() for grad in backward(setting, names, need_x, dy, y, kept, x, w, weights, operator)]
+    recurrence = _recurrence(setting, names, x, w, weights, operator)
+    gradients = _backward(recurrence, names, need_x, dy, y, kept, x)
+    return [x.new_empty(0) if gradient is None else gradient.contiguous() for gradient in gradients]
 
 
 @filter_backward_op.register_fake

@@ -62,6 +62,10 @@ class MatrixRecurrence:
         biases = [self.weights[f"b_{name}"] for name in self.maps if f"b_{name}" in weights]
         self.b = torch.cat(biases, 1) if biases else None
 
+    def variant(self) -> tuple[Any, ...]:
+        """What decides which kernels are compiled, the filter's name first."""
+        return self.setting.kind.upper(), self.setting, self.dtype, self.b is None, self.product.matrix is None
+
     def blank(self, *shape: int, width: int = 0) -> Tensor:
         """Memory that is written before it is read."""
         return empty((*shape, self.R, width or self.F), self.dtype)

@@ -1,5 +1,6 @@
 """S w and Sᵀ w for the kernels: dense S through BLAS, sparse S row by row."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ LARGE = 2**22  # bytes above which NumPy asks for huge pages: fewer page faults,
 
 def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """Uninitialised memory; every kernel writes before it reads."""
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
     if size < LARGE:
         return torch.empty(shape, dtype=dtype)
     return torch.from_numpy(np.empty(shape, dtype=np.float32 if dtype == torch.float32 else np.float64))

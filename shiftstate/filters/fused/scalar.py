@@ -107,12 +107,14 @@ class Recurrence(ABC):
     def _columns(self, names: list[str]) -> Any:
         """Weights with a number for every column, by shift: those of the state update count from k = 1."""
         C = self.F * self.G
-        table = torch.zeros(self.K + 2, len(names), 1, C, dtype=self.dtype)
-        for place, name in enumerate(names):
-            weight = self.weights[name].detach()
-            first = self.K + 1 - weight.shape[0]
-            table[first : self.K + 1, place, 0] = weight.reshape(-1, C)
-        return table.expand(-1, -1, self.B, -1).reshape(self.K + 2, len(names), -1).numpy()
+        weights = tuple(self.weights[name].reshape(-1, C).numpy() for name in names)
+        table = np.empty((self.K + 2, len(names), self.B, C), weights[0].dtype)
+        ends.spread(weights, table)
+        return table.reshape(self.K + 2, len(names), self.B * C)
+
+    def variant(self) -> tuple[Any, ...]:
+        """What decides which kernels are compiled, the filter's name first."""
+        return self.setting.kind.upper(), self.setting, self.dtype, self.b is None, self.product.matrix is None
 
     def blank(self, *shape: int) -> Tensor:
         """Memory that is written before it is read."""

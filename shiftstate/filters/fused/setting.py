@@ -1,6 +1,7 @@
 """What a fused call is besides its tensors."""
 
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from typing import Any
 
 from torch import Tensor
@@ -29,31 +30,32 @@ class Setting:
 
     def check(self, x: Tensor, w: Tensor, weights: dict[str, Tensor]) -> None:
         """Refuse sizes that do not belong together."""
-        expected = self._shapes(x, weights.get("h_yw"))
-        found = {name: tuple(weight.shape) for name, weight in weights.items()}
-        biases = {f"b_{name}" for name in MAPS[self.kind][:-1]}
-        if not biases & set(found):
-            expected = {name: shape for name, shape in expected.items() if name not in biases}
-        if list(found.items()) != list(expected.items()):
-            raise ValueError(f"weights of shapes {found} were given; expected {expected} for x {tuple(x.shape)}")
-        if self.dense and tuple(w.shape) != (*x.shape[:2], found["h_yw"][1]):
-            raise ValueError(f"w_0 has shape {tuple(w.shape)}; expected {(*x.shape[:2], found['h_yw'][1])}")
-        if {self.state_activation, self.output_activation} - set(ACTIVATIONS) or self.checkpoint < 0:
-            raise ValueError(f"{self} names an unknown activation or a negative checkpoint")
-        if len({tensor.dtype for tensor in (x, w, *weights.values())}) > 1:
-            raise ValueError("x, w_0 and the weights have different dtypes; expected one")
-
-    def _shapes(self, x: Tensor, h_yw: Tensor | None) -> dict[str, tuple[int, ...]]:
-        """The weights that go with x, in the order the kernels take them; K and F are read off h_yw."""
+        h_yw = weights.get("h_yw")
         if h_yw is None or h_yw.dim() != 3 or x.dim() != (3 if self.dense else 4):
-            raise ValueError(f"x {tuple(x.shape)} or h_yw does not have the axes a {self.kind} filter needs")
-        K, F, G = h_yw.shape[0] - 1, h_yw.shape[1], x.shape[-1]
+            raise ValueError(f"x {tuple(x.shape)} or h_yw does not have the axes that a {self.kind} filter needs")
+        K, F = h_yw.shape[0] - 1, h_yw.shape[1]
         if not self.dense and x.shape[2] not in (1, F):
             raise ValueError(f"x has shape {tuple(x.shape)}; expected (N, B, 1 or {F}, channels)")
-        state, signal = ((F, F), (F, G)) if self.dense else ((F, G), (F, G))
-        shapes: dict[str, tuple[int, ...]] = {}
-        for name in MAPS[self.kind]:
-            count = K + (name == "y")
-            shapes |= {f"h_{name}w": (count, *state), f"h_{name}x": (count, *signal)}
-        bias = (F,) if self.dense else signal
-        return shapes | ({f"b_{name}": (K, *bias) for name in MAPS[self.kind][:-1]} if self.kind == "lssm" else {})
+        expected = weight_shapes(self.kind, self.dense, "b_f" in weights, K, F, x.shape[-1])
+        found = [(name, tuple(weight.shape)) for name, weight in weights.items()]
+        if found != expected:
+            raise ValueError(f"weights {found} were given; expected {expected} for x {tuple(x.shape)}")
+        if self.dense and tuple(w.shape) != (*x.shape[:2], F):
+            raise ValueError(f"w_0 has shape {tuple(w.shape)}; expected {(*x.shape[:2], F)}")
+        if {self.state_activation, self.output_activation} - ACTIVATIONS.keys() or self.checkpoint < 0:
+            raise ValueError(f"{self} names an unknown activation or a negative checkpoint")
+        if any(tensor.dtype != x.dtype for tensor in (w, *weights.values())):
+            raise ValueError("x, w_0 and the weights have different dtypes; expected one")
+
+
+@lru_cache
+def weight_shapes(kind: str, dense: bool, gate_bias: bool, K: int, F: int, G: int) -> list[tuple[str, tuple[int, ...]]]:
+    """Names and shapes of a filter's weights, in the order the kernels take them."""
+    state, signal = ((F, F), (F, G)) if dense else ((F, G), (F, G))
+    shapes: list[tuple[str, tuple[int, ...]]] = []
+    for name in MAPS[kind]:
+        count = K + (name == "y")
+        shapes += [(f"h_{name}w", (count, *state)), (f"h_{name}x", (count, *signal))]
+    if gate_bias:
+        shapes += [(f"b_{name}", (K, F) if dense else (K, *signal)) for name in MAPS[kind][:-1]]
+    return shapes
