@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markdown import Markdown
 
 from shiftstate.checks import check_name
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
 from shiftstate.experiments.engines import make_engine
 from shiftstate.experiments.reproduce import reproduce as run_reproduce
+from shiftstate.experiments.summary import tables_markdown
 from shiftstate.experiments.sweep import SweepError
 
 # typer carries a copy of click under a private name; this is the base of its complaints about arguments
@@ -42,11 +44,9 @@ def reproduce(
     settings = load_preset(preset, config, set or ())
     report = run_reproduce(names, settings, out, make_engine(engine, workers, scheduler))
     console = Console(soft_wrap=True, highlight=False, markup=False)
-    for finding in report.summary.findings:
-        if finding.n:
-            effect = "" if finding.effect is None else f" ({100 * finding.effect:+.1f} points, n = {finding.n})"
-            console.print(f"{finding.verdict:>13}: {finding.claim}{effect}")
-    console.print(f"\nThe reading of the paper: {settings.reading.strip()}")
+    tables = tables_markdown(report.summary)
+    console.print(Markdown(tables) if console.is_terminal else tables)
+    console.print(f"The reading of the paper: {settings.reading.strip()}")
     console.print(f"Tables and figures of {report.stored} realizations: {', '.join(map(str, report.files))}")
 
 

@@ -110,6 +110,8 @@ def test_a_run_leaves_the_files_and_says_where_they_are_and_how_the_paper_was_re
     assert str(out / "figure1.svg") in text
     assert "The reading of the paper: A smoke test" in text
     assert "[24/24]" in text
+    assert "| figure1 | LSSM | 2 | 1 | 4 | " in text
+    assert "| LSSM has the best accuracy at K = 16 | undecided |" in text
 
 
 def test_killed_in_mid_sweep_and_continued_equals_uninterrupted_and_no_worker_is_left(uninterrupted, halfway):
