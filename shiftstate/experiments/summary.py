@@ -117,7 +117,8 @@ def tables_markdown(summary: Summary) -> str:
             f"| {finding.claim} | {finding.verdict} | {effect} | {_range(finding.interval)} | {p} | {finding.n} |"
         )
     note = "Effects are paired differences of per-graph means, against the strongest rival where there are several;"
-    lines += ["", f"{note} p is two-sided, after Holm's correction over the claims that could be tested."]
+    lines += ["", f"{note} p is two-sided, the largest of the rivals' where there are several,"]
+    lines += ["after Holm's correction over the claims that could be tested."]
     return "\n".join(lines) + "\n"
 
 
