@@ -1,4 +1,4 @@
-"""Every layer keeps the contract, with every mixing and option; so does a filter a user writes."""
+"""Every layer keeps the contract, with every mixing and option, on both kernels; so does a filter a user writes."""
 
 import pytest
 import torch
@@ -10,14 +10,14 @@ from tests.example_filters import GRU
 
 SUBJECTS = [
     (ss.GCNN, {}),
-    (ss.GCNN, {"bias": False, "init": "alive"}),
+    (ss.GCNN, {"bias": False, "kernel": "reference"}),
     (ss.RSN, {}),
     (ss.RSN, {"state_activation": "tanh", "output_activation": "leaky_relu"}),
-    (ss.RSN, {"state_activation": "identity", "output_activation": "identity", "bias": False}),
+    (ss.RSN, {"state_activation": "identity", "output_activation": "identity", "kernel": "reference"}),
     (ss.RSN, {"state_activation": torch.nn.functional.silu, "output_activation": torch.sin}),
     (ss.LSSM, {}),
     (ss.LSSM, {"gate_bias": True, "output_activation": "tanh"}),
-    (ss.LSSM, {"output_activation": "sigmoid", "bias": False, "checkpoint": 2}),
+    (ss.LSSM, {"output_activation": "sigmoid", "bias": False, "checkpoint": 2, "kernel": "reference"}),
     (GRU, {}),
     (GRU, {"output_activation": "identity", "kernel": "reference"}),
 ]

@@ -384,11 +384,11 @@ def _as_tensor(name: str, data: Any) -> Tensor:
     if isinstance(data, Tensor):
         return data
     try:
-        if isinstance(data, list | tuple):
-            return torch.tensor(data)  # plain floats take torch's default dtype; arrays keep their own
+        if isinstance(data, list | tuple) and not isinstance(next(iter(data), None), np.ndarray | Tensor):
+            return torch.tensor(data)  # plain lists of floats take torch's default dtype, arrays keep their own
         array = np.array(data, order="C")  # a copy: writable and without negative strides, as torch wants it
         return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"{name} is a {type(data).__name__} that is not numeric, or of a kind of number that torch does not "
             "have; expected a tensor or array"

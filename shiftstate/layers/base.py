@@ -146,8 +146,8 @@ class Layer(nn.Module):
         """Draw all parameters anew.
 
         "paper" (the protocol's): filter weights and bias from U(±1/√(G(K+1))), matrices between channels from
-        U(±1/√fan_in), gate biases zero. "alive" besides centres the weight of the state on itself so that a
-        small state is neither shrunk nor grown by an S of spectral radius 1, which keeps it alive at high K.
+        U(±1/√fan_in), gate biases zero. "alive" besides centres the weight of the state on itself so that
+        an S of spectral radius 1 hardly shrinks or grows the state, which keeps it alive at high K.
         """
         kind = check_name("init", self.init if init is None else init, INITS)
         scalar = 1 / math.sqrt((1 if self.mixing == "depthwise" else self.in_channels) * (self.K + 1))
@@ -223,7 +223,7 @@ class Layer(nn.Module):
             nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
             run = choose_kernel(self, nodes_first, shift).run
             y = run(self, nodes_first, shift, self._checkpoint_length())
-            y = y.reshape(N, *batch, self.out_channels).movedim(0, -2)
+            y = (y if len(batch) == 1 else y.reshape(N, *batch, self.out_channels)).movedim(0, -2)
             return y if self.bias is None else y + self.bias
 
     @torch.no_grad()

@@ -27,7 +27,7 @@ VARIANTS = (
 
 def build(kind, in_channels, out_channels, K, seed=0, **options):
     """A float64 layer with weights of order one, gate biases included: every term counts."""
-    layer = LAYERS[kind](in_channels, out_channels, K, kernel="reference", **options).double()
+    layer = LAYERS[kind](in_channels, out_channels, K, **{"kernel": "reference", **options}).double()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in layer.parameters():
@@ -45,13 +45,14 @@ def assert_equal(got, wanted):
     np.testing.assert_allclose(got.detach().numpy(), wanted, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("kernel", ["reference", "auto"])
 @pytest.mark.parametrize("channels", [(2, 3), (2, 2)], ids=["G≠F", "G=F"])
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 @pytest.mark.parametrize("mixing", MIXINGS)
 @pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=lambda value: str(value))
-def test_every_layer_mixing_and_option_equals_the_oracle(kind, options, mixing, layout, channels):
+def test_every_layer_mixing_and_option_equals_the_oracle(kind, options, mixing, layout, channels, kernel):
     S = np.array([[0.2, 0, 0, 0.9, 0], [1.0, 0, -0.7, 0, 0], [0, 0.8, 0, 0, 0], [0, 0, 1.0, 0, 0], [0, 0, 0, 0, 0]])
-    layer = build(kind, *channels, 4, mixing=mixing, **options)
+    layer = build(kind, *channels, 4, mixing=mixing, kernel=kernel, **options)
     shift, x = ss.Shift.from_matrix(S, layout=layout), signals(3, 5, channels[0])
     assert_alive(layer.trace(x, shift))
     assert_equal(layer(x, shift), expected(kind, layer, S, x))

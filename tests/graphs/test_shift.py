@@ -45,7 +45,7 @@ CONSTRUCTORS = {
     "NumPy, Fortran order": lambda: ss.Shift.from_matrix(np.asfortranarray(MATRIX)),
     "NumPy, negative strides": lambda: ss.Shift.from_matrix(np.ascontiguousarray(MATRIX[::-1, ::-1])[::-1, ::-1]),
     "NumPy, other byte order": lambda: ss.Shift.from_matrix(MATRIX.astype(">f8")),
-    "nested list": lambda: ss.Shift.from_matrix(MATRIX.tolist()),
+    "list of arrays": lambda: ss.Shift.from_matrix(list(MATRIX)),
     "torch dense": lambda: ss.Shift.from_matrix(torch.from_numpy(MATRIX)),
     "torch COO": torch_sparse(lambda t: t.to_sparse()),
     "torch CSR": torch_sparse(lambda t: t.to_sparse_csr()),
@@ -118,6 +118,12 @@ def test_whole_numbers_and_bools_become_the_default_dtype(dtype):
         assert ss.Shift.from_edges([[0, 1], [1, 0]]).dtype == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def test_plain_lists_of_numbers_become_the_default_dtype():
+    for shift in (ss.Shift.from_matrix(MATRIX.tolist()), ss.Shift.from_edges(EDGES, WEIGHT, num_nodes=6)):
+        assert shift.dtype == torch.float32
+        assert np.array_equal(shift.to_dense().numpy(), MATRIX)
 
 
 def test_an_edge_points_from_the_first_row_to_the_second():

@@ -59,7 +59,7 @@ class _Fused(torch.autograd.Function):
             ctx.recurrence, ctx.names = recurrence, names
             # Weights and x are saved for autograd's sake: it notices if they are changed before the backward.
             ctx.save_for_backward(y, *kept, x, w, *weights)
-        return y
+        return _summed(setting, y)
 
     @staticmethod
     def backward(ctx, dy):
@@ -67,7 +67,8 @@ class _Fused(torch.autograd.Function):
         count = len(ctx.names.split()) + 2
         kept, sources = saved[:-count], saved[-count:]
         with torch.no_grad():
-            gradients = _backward(ctx.recurrence, ctx.names, ctx.needs_input_grad[4], dy, y, kept, sources[0])
+            whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
+            gradients = _backward(ctx.recurrence, ctx.names, ctx.needs_input_grad[4], whole, y, kept, sources[0])
         return None, None, None, None, *once(gradients, (*sources, dy))
 
 
@@ -170,7 +171,10 @@ def call(setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], ope
     names, tensors = " ".join(weights), list(weights.values())
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, w, *tensors))
     if torch.compiler.is_compiling():
-        y = filter_op(*setting.values(), names, keep, x, w, tensors, list(operator))[0]
-    else:
-        y = _Fused.apply(setting, names, keep, list(operator), x, w, *tensors)
+        return _summed(setting, filter_op(*setting.values(), names, keep, x, w, tensors, list(operator))[0])
+    return _Fused.apply(setting, names, keep, list(operator), x, w, *tensors)
+
+
+def _summed(setting: Setting, y: Tensor) -> Tensor:
+    """Σ_g of a bank; a depthwise filter has one input a channel, and dense mixing has summed already."""
     return y if setting.dense else y.squeeze(-1) if y.shape[-1] == 1 else y.sum(-1)

@@ -56,16 +56,13 @@ def finish_backward(dy, y, dtotal, code):
 
 
 @kernel
-def spread(weights, table):
-    """table[k, p, b] = the p-th weight at shift k, for every b; zero where a weight has no such k, and at K + 1."""
-    last = table.shape[0] - 1
-    table[:] = 0
-    for p, weight in enumerate(weights):
-        first = last - weight.shape[0]
-        for k in range(weight.shape[0]):
+def spread(weights, table, place, first):
+    """table[first + k, place + p, b] = weights[p, k], for every b."""
+    for p in range(weights.shape[0]):
+        for k in range(weights.shape[1]):
             for b in range(table.shape[2]):
                 for j in range(table.shape[3]):
-                    table[first + k, p, b, j] = weight[k, j]
+                    table[first + k, place + p, b, j] = weights[p, k, j]
 
 
 @kernel

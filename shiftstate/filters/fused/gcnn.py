@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.compiled import announced, kernel
 from shiftstate.filters.fused.elementary import gather_row
 from shiftstate.filters.fused.ends import add_blocks
 from shiftstate.filters.fused.once import once, refuse_twice
-from shiftstate.filters.fused.product import Product, check_operator, empty, fast_shift
+from shiftstate.filters.fused.product import Product, check_operator, fast_shift
 from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
 

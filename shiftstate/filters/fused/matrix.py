@@ -13,8 +13,9 @@ from torch import Tensor
 
 from shiftstate.filters.fused import gates
 from shiftstate.filters.fused.blocks import for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.elementary import encode
-from shiftstate.filters.fused.product import Product, empty
+from shiftstate.filters.fused.product import Product
 from shiftstate.filters.fused.setting import Setting
 
 ROWS = 4096  # rows of one partial product of a weight's gradient: fixed, so that threads do not change the sum

@@ -1,6 +1,5 @@
 """S w and Sᵀ w for the kernels: dense S through BLAS, sparse S row by row."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,19 +8,10 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.compiled import kernel
 from shiftstate.filters.fused.elementary import gather_row
 from shiftstate.graphs import Shift
-
-LARGE = 2**22  # bytes above which NumPy asks for huge pages: fewer page faults, and fewer misses when gathering
-
-
-def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """Uninitialised memory; every kernel writes before it reads."""
-    size = math.prod(shape) * dtype.itemsize
-    if size < LARGE:
-        return torch.empty(shape, dtype=dtype)
-    return torch.from_numpy(np.empty(shape, dtype=np.float32 if dtype == torch.float32 else np.float64))
 
 
 @kernel

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from shiftstate.filters.fused import ends, lssm, rsn
 from shiftstate.filters.fused.blocks import for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.elementary import encode
-from shiftstate.filters.fused.product import Product, empty
+from shiftstate.filters.fused.product import Product
 from shiftstate.filters.fused.setting import Setting
 
 
@@ -107,10 +108,16 @@ class Recurrence(ABC):
     def _columns(self, names: list[str]) -> Any:
         """Weights with a number for every column, by shift: those of the state update count from k = 1."""
         C = self.F * self.G
-        weights = tuple(self.weights[name].reshape(-1, C).numpy() for name in names)
-        table = np.empty((self.K + 2, len(names), self.B, C), weights[0].dtype)
-        ends.spread(weights, table)
+        table = np.zeros((self.K + 2, len(names), self.B, C), self.x_array.dtype)
+        for first, part in self._parts(names):
+            weights = torch.stack([self.weights[name] for name in names[part]])
+            ends.spread(weights.view(len(weights), self.K + 1 - first, C).numpy(), table, part.start, first)
         return table.reshape(self.K + 2, len(names), self.B * C)
+
+    def _parts(self, names: list[str]) -> list[tuple[int, slice]]:
+        """The weights of the state update and those of the output: the k each starts from, and its places."""
+        updates = len(names) if names is self.biases else len(names) - 2
+        return [(1, slice(0, updates)), (0, slice(updates, len(names)))][: 1 + (names is self.names)]
 
     def variant(self) -> tuple[Any, ...]:
         """What decides which kernels are compiled, the filter's name first."""
@@ -121,7 +128,7 @@ class Recurrence(ABC):
         return empty((*shape, *self.shape), self.dtype)
 
     def forward(self, keep: bool) -> tuple[Tensor, list[Tensor]]:
-        """y as (N, B, F, G), and what the backward needs: every shift's arrays, or the states at segment starts."""
+        """σ_y(Σ_k y_k) as (N, B, F, G), and what the backward needs: all shifts' arrays, or segments' first states."""
         total = self.blank()
         array = total.numpy()
         ends.first_output(self.x_array, self.H[0, -2], self.H[0, -1], array, self.code_y)
@@ -191,11 +198,13 @@ class Recurrence(ABC):
     def _gathered(self, names: list[str], sums: Any) -> dict[str, Tensor]:
         if not names:
             return {}
-        table = torch.from_numpy(sums).view(self.K + 2, len(names), self.B, -1).sum(2)
-        return {
-            name: table[self.K + 1 - self.weights[name].shape[0] : self.K + 1, place].reshape(self.weights[name].shape)
-            for place, name in enumerate(names)
-        }
+        table = torch.from_numpy(sums).view(self.K + 2, len(names), self.B, self.F * self.G).sum(2)
+        grads: dict[str, Tensor] = {}
+        for first, part in self._parts(names):
+            shape = (part.stop - part.start, self.K + 1 - first, self.F, self.G)
+            weights = table[first : self.K + 1, part].transpose(0, 1).reshape(shape)
+            grads |= zip(names[part], weights.unbind(0), strict=True)
+        return grads
 
 
 class LSSM(Recurrence):

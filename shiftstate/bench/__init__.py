@@ -1,0 +1,132 @@
+"""`shiftstate bench`: the kernels against plain PyTorch, the bare shifts, and PyTorch Geometric, on this machine."""
+
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numba
+import torch
+
+import shiftstate
+from shiftstate.bench import memory
+from shiftstate.bench.cases import SMALL, TABLE, Case, Setup, large
+from shiftstate.bench.growth import AXES, Curve, curve
+from shiftstate.bench.timing import TOLERANCE, agree, best_times
+
+__all__ = ["Memory", "Report", "Row", "run"]
+
+Said = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case: the deviation from the reference, and seconds a forward and backward; none if it deviates too far."""
+
+    case: str
+    threads: int
+    deviation: float
+    seconds: dict[str, float]
+
+    @property
+    def plain(self) -> float | None:
+        """Seconds of the faster plain PyTorch."""
+        return min((t for name, t in self.seconds.items() if name.startswith("plain")), default=None)
+
+    def times_faster_than(self, name: str) -> float | None:
+        """Another contestant's time over ours."""
+        other = self.plain if name == "plain" else self.seconds.get(name)
+        return other / self.seconds["ours"] if other and "ours" in self.seconds else None
+
+    @property
+    def over_bare(self) -> float | None:
+        """Our time over that of the 2K bare shifts."""
+        faster = self.times_faster_than("bare shifts")
+        return 1 / faster if faster else None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Peak bytes of one forward and backward: reference, fused, and fused with checkpoint="sqrt"."""
+
+    case: str
+    reference: int
+    fused: int
+    checkpointed: int
+    checkpointed_time: float
+    """Time with checkpoint="sqrt" over that without."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that was measured, with where."""
+
+    machine: dict[str, Any]
+    rows: list[Row]
+    memory: Memory | None
+    growth: list[Curve]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers, the derived ratios included."""
+        rows = [
+            asdict(row) | {"over_plain": row.times_faster_than("plain"), "over_bare": row.over_bare}
+            for row in self.rows
+        ]
+        return asdict(self) | {"rows": rows}
+
+
+def machine(device: str) -> dict[str, Any]:
+    """What a reader has to know to compare."""
+    return {
+        "shiftstate": shiftstate.__version__,
+        "torch": torch.__version__,
+        "numba": numba.__version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+        "device": torch.cuda.get_device_name() if device.startswith("cuda") else "cpu",
+    }
+
+
+def measure(case: Case, device: str, threads: int, repeats: int, said: Said) -> Row:
+    """One row; a kernel that fails its comparison with the reference gets no time."""
+    torch.set_num_threads(threads)
+    setup = Setup(case, device)
+    said(f"{case.name}: comparing with the reference")
+    deviation = agree(setup)["ours"]
+    if not deviation <= TOLERANCE:
+        return Row(case.name, threads, deviation, {})
+    runs = setup.contestants(with_peers=device == "cpu" and threads == 1)
+    return Row(case.name, threads, deviation, best_times(runs, repeats, lambda what: said(f"{case.name}: {what}")))
+
+
+def measure_memory(case: Case, repeats: int, said: Said) -> Memory:
+    """Peak memory by kernel, and what checkpointing costs in time."""
+    said(f"{case.name}: memory")
+    setup = Setup(case)
+    times = best_times({"all": setup.ours(), "sqrt": setup.ours("auto", "sqrt")}, repeats, said)
+    peaks = [memory.peak_bytes(case, *how) for how in (("reference",), ("fused",), ("fused", "sqrt"))]
+    return Memory(case.name, *peaks, times["sqrt"] / times["all"])
+
+
+def run(device: str = "cpu", quick: bool = False, repeats: int = 5, said: Said = lambda what: None) -> Report:
+    """Measure everything; ``quick`` takes the same steps in miniature."""
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(f"device is {device!r} and torch sees no CUDA device here; expected 'cpu'")
+    before = torch.get_num_threads()
+    try:
+        rows = [measure(case, device, 1, repeats, said) for case in (SMALL if quick else TABLE)]
+        if device == "cpu" and before > 1 and not quick:
+            large_cases = [case for case in TABLE if case.edges]
+            rows += [measure(case, device, 2, repeats, said) for case in large_cases]
+        torch.set_num_threads(1)
+        peak = None
+        if device == "cpu" and memory.supported():
+            peak = measure_memory(
+                large("lssm", 32, 2_000 if quick else 50_000, 8_000 if quick else 500_000), repeats, said
+            )
+        axes = {"K": AXES["K"][:2]} if quick else AXES
+        curves = [curve(axis, cases, repeats, said) for axis, cases in axes.items()] if device == "cpu" else []
+        return Report(machine(device), rows, peak, curves)
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,94 @@
+"""The report as a table, a JSON file and a picture."""
+
+import json
+import os
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from shiftstate.bench import Report, Row
+
+
+def print_report(report: Report, console: Console) -> None:
+    """The tables."""
+    console.print(", ".join(f"{key} {value}" for key, value in report.machine.items()))
+    table = Table(title="Forward + backward, float32, best times")
+    for column in ("case", "threads", "ours", "plain PyTorch", "bare shifts", "faster than plain", "over bare shifts"):
+        table.add_column(column, justify="left" if column == "case" else "right")
+    for row in report.rows:
+        table.add_row(row.case, str(row.threads), *_cells(row))
+    console.print(table)
+    peers = [(row, name) for row in report.rows for name in row.seconds if "Conv" in name]
+    for row, name in peers:
+        console.print(f"{row.case}: {row.times_faster_than(name):.1f} times as fast as PyG's {name}")
+    if report.memory:
+        peak = report.memory
+        console.print(
+            f"Peak memory, {peak.case}: reference {_mb(peak.reference)}, fused {_mb(peak.fused)} "
+            f"(1/{peak.reference / peak.fused:.1f}), checkpoint='sqrt' {_mb(peak.checkpointed)} "
+            f"(1/{peak.reference / peak.checkpointed:.1f}) for {peak.checkpointed_time:.2f} times the time"
+        )
+    for curve in report.growth:
+        grown = "" if curve.memory_exponent is None else f", memory as {curve.axis}^{curve.memory_exponent:.2f}"
+        console.print(f"Growth: ratio to the bare shifts as {curve.axis}^{curve.ratio_exponent:.2f}{grown}")
+
+
+def _cells(row: Row) -> list[str]:
+    if not row.seconds:
+        return [f"differs by {row.deviation:.0e}: no time", "", "", "", ""]
+    bare = row.seconds.get("bare shifts")
+    faster, over = row.times_faster_than("plain"), row.over_bare
+    return [
+        _ms(row.seconds["ours"]),
+        _ms(row.plain),
+        _ms(bare),
+        f"{faster:.2f}×" if faster else "",
+        f"{over:.2f}×" if over else "",
+    ]
+
+
+def _ms(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1e3 * seconds:,.2f} ms"
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB"
+
+
+def write_json(report: Report, path: Path) -> None:
+    """All numbers; the file appears whole or not at all."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        temporary.write_text(json.dumps(report.to_json(), indent=1) + "\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ValueError(f"{path} cannot be written ({error}); expected a path in a writable folder") from error
+
+
+def plot(report: Report, path: Path) -> None:
+    """Growth over K, E, N and C: the ratio to the bare shifts, and peak memory."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    with plt.rc_context({"axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "shiftstate"}):
+        figure, axes = plt.subplots(2, len(report.growth), figsize=(3.2 * len(report.growth), 5), squeeze=False)
+        for (above, below), curve in zip(axes.T, report.growth, strict=True):
+            above.plot(curve.sizes, curve.over_bare, "o-", color="#1f6f8b")
+            above.set(xscale="log", ylim=(0, None), title=f"{curve.axis}: exponent {curve.ratio_exponent:+.2f}")
+            below.set(xlabel=curve.axis, xscale="log", yscale="log")
+            if curve.memory_exponent is not None:
+                below.plot(curve.sizes, [size / 1e6 for size in curve.bytes], "o-", color="#c8553d")
+                below.set_title(f"exponent {curve.memory_exponent:.2f}")
+            for axis in (above, below):
+                axis.set_xticks(curve.sizes, [f"{size:,}" for size in curve.sizes], fontsize=8)
+                axis.minorticks_off()
+        axes[0, 0].set_ylabel("time over 2K bare shifts")
+        axes[1, 0].set_ylabel("peak memory, MB")
+        figure.suptitle("LSSM, sparse graph, depthwise, one thread: growth")
+        figure.tight_layout()
+        figure.savefig(path)
+        plt.close(figure)

@@ -1,0 +1,60 @@
+"""Times that can be compared: after a check for equality, interleaved, the best of several."""
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from shiftstate.bench.cases import Run, Setup
+
+TOLERANCE = 1e-4  # of the largest value, in float32
+AT_LEAST = 0.02  # seconds a measurement lasts, in as many calls as it takes
+PATIENCE = 30.0  # seconds for one contestant; slower ones are repeated less
+
+
+def difference(found: list[Tensor], expected: list[Tensor]) -> float:
+    """The largest deviation of any output or gradient, relative to its largest value."""
+    worst = 0.0
+    for a, b in zip(found, expected, strict=True):
+        a, b = a.detach().to(b.dtype), b.detach()
+        worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp_min(1e-30)))
+    return worst
+
+
+def agree(setup: Setup) -> dict[str, float]:
+    """How far ours and plain PyTorch are from the reference in float64 on this very case."""
+    expected = setup.exact()
+    runs = {name: run for name, run in setup.contestants(with_peers=False).items() if name != "bare shifts"}
+    return {name: difference(run(), expected) for name, run in runs.items()}
+
+
+def best_times(runs: dict[str, Run], repeats: int, said: Callable[[str], None]) -> dict[str, float]:
+    """Seconds a call of each, the best of ``repeats`` rounds; all are called in every round."""
+    number, rounds = {}, {}
+    for name, run in runs.items():
+        said(name)
+        once = _timed(run, 1)
+        number[name] = max(1, round(AT_LEAST / max(once, 1e-6)))
+        rounds[name] = max(2, min(repeats, round(PATIENCE / max(once, 1e-6))))
+    best = dict.fromkeys(runs, float("inf"))
+    for turn in range(repeats):
+        for name, run in runs.items():
+            if turn < rounds[name]:
+                said(f"{name}, {turn + 1} of {rounds[name]}")
+                best[name] = min(best[name], _timed(run, number[name]))
+    return best
+
+
+def _timed(run: Run, number: int) -> float:
+    _synchronize()
+    start = time.perf_counter()
+    for _ in range(number):
+        run()
+    _synchronize()
+    return (time.perf_counter() - start) / number
+
+
+def _synchronize() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
