@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup test lint types check reproduce docs bench clean
+.PHONY: help setup test lint types check reproduce reproduce-all docs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -27,8 +27,11 @@ types: setup
 check: setup
 	$(BIN)/pytest -n 2 -m "not slow"
 
-reproduce: setup  ## train one LSSM on one source-localization graph and print its accuracy
-	$(BIN)/python docs/examples/source_localization.py
+reproduce: setup  ## the paper's Figure 1 with 4 realizations a cell, into runs/quick
+	$(BIN)/shiftstate reproduce figure1 --preset quick --out runs/quick
+
+reproduce-all: setup  ## all experiments with few realizations a cell, into runs/quick
+	$(BIN)/shiftstate reproduce all --preset quick --out runs/quick
 
 docs: setup  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

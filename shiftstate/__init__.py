@@ -6,6 +6,7 @@ from shiftstate.graphs import Shift
 from shiftstate.layers import GCNN, LSSM, RSN, Layer, Trace
 from shiftstate.network import Network
 from shiftstate.readout import FlattenReadout, NodeReadout, PoolReadout, Readout
+from shiftstate.training import Epoch, Fit, fit
 
 __version__ = "0.1.0"
 
@@ -13,6 +14,8 @@ __all__ = [
     "GCNN",
     "LSSM",
     "RSN",
+    "Epoch",
+    "Fit",
     "FlattenReadout",
     "Layer",
     "Network",
@@ -24,4 +27,5 @@ __all__ = [
     "Taps",
     "Trace",
     "checking",
+    "fit",
 ]

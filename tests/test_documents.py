@@ -5,6 +5,7 @@ import importlib
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,12 @@ import pytest
 import torch
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
+from typer.main import get_command
 
 import shiftstate
+from shiftstate import cli
+from shiftstate.experiments.config import EXPERIMENTS, load_preset
+from shiftstate.experiments.engines import make_engine
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -61,10 +66,22 @@ def test_every_command_exists(path):
         if command.startswith("make "):
             done = subprocess.run([*command.split(), "-n"], cwd=ROOT, capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"{command}: {done.stderr}"
+        elif command.startswith("shiftstate "):
+            _check_command_line(command)
         elif command.startswith(".venv/bin/"):
             assert (Path(sys.executable).parent / Path(command.split()[0]).name).exists(), command
         else:
             assert command == "pip install -c constraints.txt .", f"untested command: {command}"
+
+
+def _check_command_line(command: str) -> None:
+    """The command, its options and their values exist; nothing is run."""
+    _, name, *words = shlex.split(command)
+    parsed = get_command(cli.app).commands[name].make_context(name, words).params
+    if name == "reproduce":
+        assert parsed["experiment"] in (*EXPERIMENTS, "all")
+        load_preset(parsed["preset"], overrides=parsed["set"])
+        make_engine(parsed["engine"], parsed["workers"], parsed["scheduler"])
 
 
 def test_the_site_builds_without_a_warning(tmp_path):

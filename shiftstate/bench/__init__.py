@@ -105,8 +105,13 @@ def measure_memory(case: Case, repeats: int, said: Said) -> Memory:
     said(f"{case.name}: memory")
     setup = Setup(case)
     times = best_times({"all": setup.ours(), "sqrt": setup.ours("auto", "sqrt")}, repeats, said)
-    peaks = [memory.peak_bytes(case, *how) for how in (("reference",), ("fused",), ("fused", "sqrt"))]
-    return Memory(case.name, *peaks, times["sqrt"] / times["all"])
+    return Memory(
+        case.name,
+        reference=memory.peak_bytes(case, "reference"),
+        fused=memory.peak_bytes(case, "fused"),
+        checkpointed=memory.peak_bytes(case, "fused", "sqrt"),
+        checkpointed_time=times["sqrt"] / times["all"],
+    )
 
 
 def run(device: str = "cpu", quick: bool = False, repeats: int = 5, said: Said = lambda what: None) -> Report:
@@ -122,9 +127,8 @@ def run(device: str = "cpu", quick: bool = False, repeats: int = 5, said: Said =
         torch.set_num_threads(1)
         peak = None
         if device == "cpu" and memory.supported():
-            peak = measure_memory(
-                large("lssm", 32, 2_000 if quick else 50_000, 8_000 if quick else 500_000), repeats, said
-            )
+            size = (2_000, 8_000) if quick else (50_000, 500_000)
+            peak = measure_memory(large("lssm", 32, *size), repeats, said)
         axes = {"K": AXES["K"][:2]} if quick else AXES
         curves = [curve(axis, cases, repeats, said) for axis, cases in axes.items()] if device == "cpu" else []
         return Report(machine(device), rows, peak, curves)

@@ -38,10 +38,10 @@ def run(filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None = None) 
     """x (N, B, G) → y (N, B, F) through K shifts."""
     if filter.fused == "gcnn":
         return run_gcnn(filter, x, shift, checkpoint)
-    updates, outputs = filter.update_weights(), filter.output_weights()
-    biases = {name: weight for name, weight in updates.items() if name.startswith("b_")}
-    weights = {**{name: weight for name, weight in updates.items() if name not in biases}, **outputs, **biases}
-    setting = Setting(
+    updates = filter.update_weights()
+    biases = {name: updates.pop(name) for name in list(updates) if name.startswith("b_")}
+    weights = {**updates, **filter.output_weights(), **biases}  # the order the kernels take them in
+    setting = Setting.of(
         filter.fused or "",
         filter.dense_taps(),
         getattr(filter, "state_activation", "identity"),

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-SMALL = 2**16  # bytes below which the allocator needs no help
+SMALL = 2**17  # bytes below which the allocator keeps what it is given back
 HELD = 2**26  # bytes at most that wait for the next call; larger arrays get huge pages from NumPy instead
 
 _free: deque[Any] = deque()

@@ -9,29 +9,37 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from shiftstate.filters.fused.borrow import borrow
 from shiftstate.filters.fused.compiled import announced
 from shiftstate.filters.fused.matrix import MatrixRecurrence
 from shiftstate.filters.fused.once import once, refuse_twice
 from shiftstate.filters.fused.product import check_operator
-from shiftstate.filters.fused.scalar import RECURRENCES
 from shiftstate.filters.fused.setting import Setting
 
 
-def _recurrence(setting: Setting, names: str, x: Tensor, w: Tensor, weights: list[Tensor], operator: list[Tensor]):
-    """Check all sizes, so that no kernel can read outside its arrays, and set up the recurrence."""
-    named = dict(zip(names.split(), weights, strict=True))
+def _matrix(setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Any) -> MatrixRecurrence:
+    setting.check(x, w, weights)
+    with torch.no_grad():
+        return MatrixRecurrence(setting, x.detach(), w.detach(), weights, operator)
+
+
+def _forward(setting: Setting, names: str, keep: bool, x, w, weights, operator) -> tuple[Tensor, list[Tensor], Any]:
+    """The filter's output before the sum over g, what a backward needs, and the recurrence with its loan.
+
+    A recurrence on loan keeps what the backward needs itself.
+    """
     check_operator(operator, x.shape[0], x.dtype)
-    setting.check(x, w, named)
-    x, named = x.detach(), {name: weight.detach() for name, weight in named.items()}
+    named = dict(zip(names.split(), weights, strict=True))
     if setting.dense:
-        return MatrixRecurrence(setting, x, w.detach(), named, operator)
-    return RECURRENCES[setting.kind](setting, x, named, operator)
-
-
-def _forward(recurrence: Any, keep: bool) -> tuple[Tensor, list[Tensor]]:
-    """The filter's output before the sum over g, and what a backward needs (nothing unless ``keep``)."""
+        matrix = _matrix(setting, x, w, named, operator)
+        with announced(*matrix.variant(), keep):
+            return *matrix.forward(keep), (matrix, None)
+    recurrence, loan = borrow(setting, x, w, named, keep)
+    with torch.no_grad():
+        recurrence.load(x, named, operator)
     with announced(*recurrence.variant(), keep):
-        return recurrence.forward(keep)
+        y = recurrence.forward()
+    return y, [] if loan or not keep else recurrence.release(), (recurrence, loan)
 
 
 def _backward(recurrence: Any, names: str, need_x: bool, dy, y, kept, x) -> list[Tensor | None]:
@@ -53,21 +61,24 @@ def _like(dx: Tensor, x: Tensor) -> Tensor:
 class _Fused(torch.autograd.Function):
     @staticmethod
     def forward(ctx, setting, names, keep, operator, x, w, *weights):
-        recurrence = _recurrence(setting, names, x, w, list(weights), operator)
-        y, kept = _forward(recurrence, keep)
+        y, kept, held = _forward(setting, names, keep, x, w, weights, operator)
         if keep:
-            ctx.recurrence, ctx.names, ctx.kept = recurrence, names, len(kept)
+            ctx.recurrence, ctx.loan = held
+            ctx.names, ctx.kept = names, len(kept)
             # Weights, x and S are saved for autograd's sake: it notices if they are changed before the backward.
-            ctx.save_for_backward(y, *kept, x, w, *weights, *operator)
+            ctx.save_for_backward(y, x, w, *weights, *kept, *operator)
         return _summed(setting, y)
 
     @staticmethod
     def backward(ctx, dy):
-        y, *saved = ctx.saved_tensors
-        kept, sources = saved[: ctx.kept], saved[ctx.kept :][: len(ctx.names.split()) + 2]
+        count = len(ctx.names.split()) + 3
+        saved = ctx.saved_tensors
+        (y, *sources), kept = saved[:count], saved[count:][: ctx.kept]
         with torch.no_grad():
             whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
-            gradients = _backward(ctx.recurrence, ctx.names, ctx.needs_input_grad[4], whole, y, kept, sources[0])
+            arrays = None if ctx.loan else list(kept)
+            need_x = ctx.needs_input_grad[4]
+            gradients = _backward(ctx.recurrence, ctx.names, need_x, whole, y, arrays, sources[0])
         return None, None, None, None, *once(gradients, (*sources, dy))
 
 
@@ -87,7 +98,10 @@ def filter_op(
 ) -> list[Tensor]:
     """[y, *kept] of a fused filter on plain tensors."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    y, kept = _forward(_recurrence(setting, names, x, w, weights, operator), keep)
+    y, kept, (recurrence, loan) = _forward(setting, names, keep, x, w, weights, operator)
+    if loan and keep:
+        starts = recurrence.starts
+        kept = [array.clone() for array in ([starts] if starts is not None else recurrence.kept())]
     return [y, *kept]
 
 
@@ -130,12 +144,20 @@ def filter_backward_op(
 ) -> list[Tensor]:
     """Gradients of x, w and the weights."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    recurrence = _recurrence(setting, names, x, w, weights, operator)
-    expected = _result_shapes(setting, x, recurrence.weights["h_yw"])
+    check_operator(operator, x.shape[0], x.dtype)
+    named = dict(zip(names.split(), weights, strict=True))
+    recurrence: Any = _matrix(setting, x, w, named, operator) if dense else None
+    loan = None
+    if not dense:
+        recurrence, loan = borrow(setting, x, w, named, keep=False)
+        with torch.no_grad():
+            recurrence.load(x, named, operator)
+    expected = _result_shapes(setting, x, named["h_yw"])
     found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
     if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
         raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
     gradients = _backward(recurrence, names, need_x, dy, y, kept, x)
+    del loan
     return [x.new_empty(0) if gradient is None else gradient.contiguous() for gradient in gradients]
 
 

@@ -6,6 +6,7 @@ The functions have two faces: a Python body that is never called, and an overloa
 # Numba types these functions, not Python.
 # mypy: ignore-errors
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ PIECEWISE = {"identity": (1.0, -math.inf), "relu": (0.0, LOWEST), "leaky_relu": 
 SMOOTH = {"tanh": (0.0, 1.0, 1.0), "sigmoid": (0.5, 0.5, 0.5)}
 
 
+@lru_cache
 def encode(activation: str, dtype: Any) -> Any:
     """The numbers that stand for a named activation, in the kernel's precision."""
     return tuple(dtype(number) for number in {**PIECEWISE, **SMOOTH}[activation])

@@ -36,11 +36,13 @@ class Slots:
 class Recurrence(ABC):
     """The part that LSSM and RSN share: columns, weights by shift, and the two ends of the filter.
 
+    Made for shapes; `load` fills in the numbers, so that one can serve many calls.
+
     Args:
         setting: kind, activations and checkpointing.
-        x: the input as (N, B, 1, G) of a bank or (N, B, F, 1) of a depthwise filter.
-        weights: all weights of the filter by name, (K or K+1, F, G).
-        operator: the tensors of S.
+        x: an input of the right shape, (N, B, 1, G) of a bank or (N, B, F, 1) of a depthwise filter.
+        weights: weights of the right shapes by name, (K or K+1, F, G).
+        keep: whether a backward will follow.
     """
 
     carried: ClassVar[int]
@@ -51,19 +53,19 @@ class Recurrence(ABC):
         """Room for so many shifts, or for the current one alone."""
 
     @abstractmethod
-    def begin(self, slots: Any) -> None:
+    def begin(self) -> None:
         """The state before the first shift."""
 
     @abstractmethod
-    def save(self, slots: Any, slot: int, place: Tensor) -> None:
+    def save(self, slot: int, place: Tensor) -> None:
         """Put the current state aside."""
 
     @abstractmethod
-    def load(self, slots: Any, place: Tensor) -> None:
+    def load_state(self, slots: Any, place: Tensor) -> None:
         """Go on from a state put aside."""
 
     @abstractmethod
-    def kept(self, slots: Any) -> list[Tensor]:
+    def kept(self) -> list[Tensor]:
         """What the backward needs."""
 
     @abstractmethod
@@ -71,8 +73,12 @@ class Recurrence(ABC):
         """The storage again."""
 
     @abstractmethod
-    def step(self, k: int, slot: int, slots: Any, total: Any) -> None:
-        """Shift k; outputs are added to ``total`` unless it is None."""
+    def arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
+        """Source and target of shift k's product, then the arrays of the kernel."""
+
+    @abstractmethod
+    def step(self, arguments: tuple[Any, ...], total: Any) -> None:
+        """One shift; outputs are added to ``total`` unless it is None."""
 
     @abstractmethod
     def begin_backward(self) -> None:
@@ -86,114 +92,145 @@ class Recurrence(ABC):
     def finish_backward(self) -> None:
         """The gradients that reach w_0 = x."""
 
-    def __init__(self, setting: Setting, x: Tensor, weights: dict[str, Tensor], operator: Sequence[Tensor]) -> None:
-        self.setting = setting
+    def __init__(self, setting: Setting, x: Tensor, weights: dict[str, Tensor], keep: bool) -> None:
+        self.setting, self.keep = setting, keep
         self.names = [name for name in weights if name.startswith("h_")]
         self.biases = [name for name in weights if name.startswith("b_")]
-        self.weights = weights
         self.K, (self.F, self.G) = weights["h_yw"].shape[0] - 1, weights["h_yw"].shape[1:]
         self.N, self.B = x.shape[:2]
+        self.whole = (self.N, self.B, self.F, self.G)
         self.shape = (self.N, self.B * self.F * self.G)
         self.dtype = x.dtype
-        self.product = Product.of(tuple(operator))
-        self.x = x.expand(self.N, self.B, self.F, self.G).reshape(self.shape).contiguous()
-        self.x_array = self.x.numpy()
-        self.H = self._columns(self.names)  # (K + 2, P, M): index k, the last all zero
-        self.b = self._columns(self.biases) if self.biases else None
-        number = np.float32 if self.dtype == torch.float32 else np.float64
-        self.code_w = encode(setting.state_activation, number)
-        self.code_y = encode(setting.output_activation, number)
+        self.number: Any = np.float32 if self.dtype == torch.float32 else np.float64
+        self.code_w = encode(setting.state_activation, self.number)
+        self.code_y = encode(setting.output_activation, self.number)
         self.rows, self.blocks = rows_per_block(*self.shape), num_blocks(*self.shape)
-
-    def _columns(self, names: list[str]) -> Any:
-        """Weights with a number for every column, by shift: those of the state update count from k = 1."""
-        C = self.F * self.G
-        table = np.zeros((self.K + 2, len(names), self.B, C), self.x_array.dtype)
-        for first, part in self._parts(names):
-            weights = torch.stack([self.weights[name] for name in names[part]])
-            ends.spread(weights.view(len(weights), self.K + 1 - first, C).numpy(), table, part.start, first)
-        return table.reshape(self.K + 2, len(names), self.B * C)
-
-    def _parts(self, names: list[str]) -> list[tuple[int, slice]]:
-        """The weights of the state update and those of the output: the k each starts from, and its places."""
-        updates = len(names) if names is self.biases else len(names) - 2
-        return [(1, slice(0, updates)), (0, slice(updates, len(names)))][: 1 + (names is self.names)]
-
-    def variant(self) -> tuple[Any, ...]:
-        """What decides which kernels are compiled, the filter's name first."""
-        return self.setting.kind.upper(), self.setting, self.dtype, self.b is None, self.product.matrix is None
+        self.x = self.blank()
+        self.x_array = self.x.numpy()
+        self.H = self._table(self.names)  # (K + 2, P, M): index k, the last all zero
+        self.b = self._table(self.biases) if self.biases else None
+        self.slots = self.storage(self.K if keep and not setting.checkpoint else 0)
+        shifts = 0 if setting.checkpoint else self.K
+        self.size = (shifts * self.carried + 10) * self.x.nbytes + 2 * self.H.nbytes  # bytes, nearly
+        self.steps: Any = [self.arguments(k, k - 1, self.slots) for k in range(1, self.K + 1)]
 
     def blank(self, *shape: int) -> Tensor:
         """Memory that is written before it is read."""
         return empty((*shape, *self.shape), self.dtype)
 
-    def forward(self, keep: bool) -> tuple[Tensor, list[Tensor]]:
-        """σ_y(Σ_k y_k) as (N, B, F, G), and what the backward needs: all shifts' arrays, or segments' first states."""
+    def _table(self, names: list[str]) -> Any:
+        """Room for weights by shift and column."""
+        table = empty((self.K + 2, len(names), self.shape[1]), self.dtype).numpy()
+        table[0], table[-1] = 0, 0  # no update before the first shift, and none after the last
+        return table
+
+    def variant(self) -> tuple[Any, ...]:
+        """What decides which kernels are compiled, the filter's name first."""
+        return self.setting.kind.upper(), self.setting, self.dtype, self.b is None, self.product.matrix is None
+
+    def load(self, x: Tensor, weights: dict[str, Tensor], operator: Sequence[Tensor]) -> None:
+        """The numbers of one call."""
+        self.product = Product.of(tuple(operator))
+        self.x.view(self.whole).copy_(x)  # spread over f, if it is a bank's
+        self._spread(self.names, weights, self.H)
+        self._spread(self.biases, weights, self.b)
+
+    def _spread(self, names: list[str], weights: dict[str, Tensor], table: Any) -> None:
+        """Weights with a number for every column, by shift: those of the state update count from k = 1."""
+        for first, part in self._parts(names):
+            stack = torch.stack([weights[name] for name in names[part]]).flatten(2)  # (names, K or K + 1, F·G)
+            ends.spread(stack.numpy(), table.reshape(self.K + 2, len(names), self.B, -1), part.start, first)
+
+    def _parts(self, names: list[str]) -> list[tuple[int, slice]]:
+        """The weights of the state update and those of the output: the k each starts from, and its places."""
+        if not names:
+            return []
+        updates = len(names) if names is self.biases else len(names) - 2
+        return [(1, slice(0, updates)), (0, slice(updates, len(names)))][: 1 + (names is self.names)]
+
+    def forward(self) -> Tensor:
+        """σ_y(Σ_k y_k) as (N, B, F, G)."""
         total = self.blank()
         array = total.numpy()
         ends.first_output(self.x_array, self.H[0, -2], self.H[0, -1], array, self.code_y)
-        segment = self.setting.checkpoint
-        slots = self.storage(self.K if keep and not segment else 0)
-        self.begin(slots)
-        starts = self.blank(-(-self.K // segment), self.carried) if keep and segment else None
-        for k in range(1, self.K + 1):
-            if starts is not None and (k - 1) % segment == 0:
-                self.save(slots, k - 1, starts[(k - 1) // segment])
-            self.step(k, k - 1, slots, array)
+        self.begin()
+        segment = self.setting.checkpoint if self.keep else 0
+        self.starts: Any = self.blank(-(-self.K // segment), self.carried) if segment else None
+        for slot, arguments in enumerate(self.steps):
+            if self.starts is not None and slot % segment == 0:
+                self.save(slot, self.starts[slot // segment])
+            self.step(arguments, array)
         ends.finish(array, self.code_y)
-        kept = [] if not keep else [starts] if starts is not None else self.kept(slots)
-        return total.view(self.N, self.B, self.F, self.G), kept
+        return total.view(self.whole)
 
-    def backward(
-        self, dy: Tensor, y: Tensor, kept: list[Tensor], need_x: bool
-    ) -> tuple[Tensor | None, dict[str, Tensor]]:
-        """Gradients of x as (N, B, F, G), and of every weight, from that of y."""
-        dtotal = self.blank()
-        dy = dy.expand(self.N, self.B, self.F, self.G).reshape(self.shape).contiguous()
-        ends.finish_backward(dy.numpy(), y.reshape(self.shape).numpy(), dtotal.numpy(), self.code_y)
-        self.dtotal = dtotal.numpy()
-        self.dx = torch.zeros(self.shape, dtype=self.dtype).numpy() if need_x else None
-        self.dH = np.zeros(self.H.shape, self.H.dtype)
-        self.db = None if self.b is None else np.zeros(self.b.shape, self.b.dtype)
+    def backward(self, dy: Tensor, y: Tensor, kept: list[Tensor] | None, need_x: bool) -> Any:
+        """Gradients of x as (N, B, F, G), and of every weight, from that of y; ``kept`` None: all is still in place."""
+        if not hasattr(self, "dH"):
+            self._prepare_backward()
+        dy = dy.expand(self.whole).reshape(self.shape).contiguous()
+        ends.finish_backward(dy.numpy(), y.view(self.shape).numpy(), self.dtotal, self.code_y)
+        self.dx = np.zeros(self.shape, self.number) if need_x else None
         self.begin_backward()
         segment = self.setting.checkpoint or max(self.K, 1)
         for first in range(((self.K - 1) // segment) * segment + 1, 0, -segment):
             last = min(first + segment - 1, self.K)
-            slots = self._again(first, last, kept[0]) if self.setting.checkpoint else self.restored(kept)
+            if self.setting.checkpoint:
+                slots = self._again(first, last, self.starts if kept is None else kept[0])
+            else:
+                slots = self.slots if kept is None else self.restored(kept)
             for k in range(last, first - 1, -1):
                 self.step_back(k, k - first, slots)
         self.finish_backward()
         grads = self._gathered(self.names, self.dH) | self._gathered(self.biases, self.db)
-        shape = (self.N, self.B, self.F, self.G)
-        return (None if self.dx is None else torch.from_numpy(self.dx).view(shape)), grads
+        dx = None if self.dx is None else torch.from_numpy(self.dx).view(self.whole)
+        self.dx = None
+        if self.slots is None:  # not on loan: nothing outlives the backward
+            del self.dtotal, self.dH, self.db, self.d, self.dc
+        return dx, grads
 
-    def _again(self, first: int, last: int, starts: Tensor) -> Any:
+    def _prepare_backward(self) -> None:
+        """Arrays of the backward: two of states' gradients in turn, that of the memory, sums by weight."""
+        self.dtotal, self.d = self.blank().numpy(), Slots(self.blank(2))
+        self.dc: Any = self.blank().numpy() if self.carried == 2 else None
+        self.dH = empty((self.K + 2, 1, *self.H.shape[1:]), self.dtype).numpy()
+        self.db = None if self.b is None else empty((self.K + 2, 1, *self.b.shape[1:]), self.dtype).numpy()
+
+    def release(self) -> list[Tensor]:
+        """What the backward needs, no longer held here: the graph frees it as soon as it can."""
+        kept = self.kept() if self.starts is None else [self.starts]
+        self.slots = self.steps = self.starts = None
+        return kept
+
+    def _again(self, first: int, last: int, starts: Any) -> Any:
         """A segment's arrays, computed once more from the state at its start."""
         slots = self.storage(last - first + 1)
-        self.load(slots, starts[(first - 1) // self.setting.checkpoint])
+        self.load_state(slots, starts[(first - 1) // self.setting.checkpoint])
         for k in range(first, last + 1):
-            self.step(k, k - first, slots, None)
+            self.step(self.arguments(k, k - first, slots), None)
         return slots
 
     def in_blocks(self, kernel: Any, arguments: Sequence[Any], sums: Sequence[Any]) -> None:
-        """Run a backward kernel whose blocks each fill a slice of their own, then add up the slices in order."""
+        """Run a backward kernel whose blocks each fill a slice of their own, then add up the slices in order.
+
+        ``sums`` are (1, P, M), or None for what is not wanted.
+        """
         if self.blocks == 1:
-            kernel(0, 1, self.rows, *arguments, *(None if total is None else total[None] for total in sums))
+            kernel(0, 1, self.rows, *arguments, *sums)
             return
-        slices = [None if total is None else np.empty((self.blocks, *total.shape), total.dtype) for total in sums]
+        slices = [None if total is None else np.empty((self.blocks, *total.shape[1:]), total.dtype) for total in sums]
         for_blocks(self.blocks, kernel, self.rows, *arguments, *slices)
         for total, parts in zip(sums, slices, strict=True):
             if total is not None:
-                ends.add_blocks(parts, total)
+                ends.add_blocks(parts, total[0])
 
     def input_gradients(self, v: Any, scale: Any) -> Any:
         """The k = 0 end: gradients of y_0 and of w_0 = x; returns Σ v x."""
-        sums = np.empty((2, self.shape[1]), self.H.dtype)
+        sums = np.empty((1, 2, self.shape[1]), self.number)
         yw, yx = self.H[0, -2], self.H[0, -1]
         arguments = (v, scale, self.x_array, yw, yx, self.dtotal, self.dx, self.code_y)
         self.in_blocks(ends.first_output_backward, arguments, [sums])
-        self.dH[0, -2:] = sums[1]
-        return sums[0]
+        self.dH[0, 0, -2:] = sums[0, 1]
+        return sums[0, 0]
 
     def _gathered(self, names: list[str], sums: Any) -> dict[str, Tensor]:
         if not names:
@@ -216,57 +253,56 @@ class LSSM(Recurrence):
         """Room for so many shifts, or for the current one alone."""
         return Slots(self.blank(max(shifts, 1))), Slots(self.blank(max(shifts + 1, 2))), Slots(self.blank(2))
 
-    def begin(self, slots: Any) -> None:
+    def begin(self) -> None:
         """w_0 = x, c_0 = 0."""
-        slots[1][0][0].zero_()
-        slots[2][0][0].copy_(self.x)
+        self.slots[1][0][0].zero_()
+        self.slots[2][0][0].copy_(self.x)
 
-    def save(self, slots: Any, slot: int, place: Tensor) -> None:
+    def save(self, slot: int, place: Tensor) -> None:
         """Put the current c and w aside."""
-        place[0], place[1] = slots[1][slot][0], slots[2][slot][0]
+        place[0], place[1] = self.slots[1][slot][0], self.slots[2][slot][0]
 
-    def load(self, slots: Any, place: Tensor) -> None:
+    def load_state(self, slots: Any, place: Tensor) -> None:
         """Go on from a c and w put aside."""
         slots[1][0][0].copy_(place[0])
         slots[2][0][0].copy_(place[1])
 
-    def kept(self, slots: Any) -> list[Tensor]:
+    def kept(self) -> list[Tensor]:
         """What the backward needs."""
-        return [slots[0].tensor, slots[1].tensor]
+        return [self.slots[0].tensor, self.slots[1].tensor]
 
     def restored(self, kept: list[Tensor]) -> Any:
         """The storage again."""
         return Slots(kept[0]), Slots(kept[1])
 
-    def step(self, k: int, slot: int, slots: Any, total: Any) -> None:
-        """Shift k."""
-        (w_old, w_array), (_, w) = slots[2][slot], slots[2][slot + 1]
+    def arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
+        """Source and target of shift k's product, then the arrays of the kernel."""
+        (w_old, w_old_array), (_, w) = slots[2][slot], slots[2][slot + 1]
         Sw, Sw_array = slots[0][slot]
-        c_old, c = slots[1][slot][1], slots[1][slot + 1][1]
-        self.product.prepare(w_old, Sw)
-        H, b = self.H[k], None if self.b is None else self.b[k]
-        arguments = (w_array, Sw_array, self.x_array, H, b, c_old, c, w, total, self.code_y)
-        for_blocks(self.blocks, lssm.forward, self.rows, self.product.rows, *arguments)
+        b = None if self.b is None else self.b[k]
+        return w_old, Sw, w_old_array, Sw_array, self.x_array, self.H[k], b, slots[1][slot][1], slots[1][slot + 1][1], w
+
+    def step(self, arguments: tuple[Any, ...], total: Any) -> None:
+        """One shift."""
+        self.product.prepare(arguments[0], arguments[1])
+        for_blocks(self.blocks, lssm.forward, self.rows, self.product.rows, *arguments[2:], total, self.code_y)
 
     def begin_backward(self) -> None:
         """∂/∂w_K and ∂/∂c_K from beyond the last shift are zero."""
-        self.d = Slots(self.blank(2))
-        self.d[0][0].zero_()
-        self.dc = np.zeros(self.shape, self.H.dtype)
+        self.d[1][0].zero_()
+        self.dc.fill(0)
 
     def step_back(self, k: int, slot: int, slots: Any) -> None:
         """Shift k in reverse."""
         (d_old, d_old_array), (d, d_array) = self.d[self.K - k], self.d[self.K - k + 1]
         graph = None
-        if k == self.K:
-            d.zero_()
-        else:
+        if k < self.K:
             self.product.prepare(d_old, d, transpose=True)
             graph = self.product.t_rows
         Sw, c_old, c = slots[0][slot][1], slots[1][slot][1], slots[1][slot + 1][1]
-        H, b = self.H[k], None if self.b is None else self.b[k]
-        arguments = (graph, d_old_array, d_array, Sw, self.x_array, H, b, c_old, c, self.dtotal, self.dc, self.dx)
-        self.in_blocks(lssm.backward, (*arguments, self.code_y), [self.dH[k], None if self.db is None else self.db[k]])
+        b, db = (None, None) if self.b is None or self.db is None else (self.b[k], self.db[k])
+        arrays = (graph, d_old_array, d_array, Sw, self.x_array, self.H[k], b, c_old, c, self.dtotal, self.dc, self.dx)
+        self.in_blocks(lssm.backward, (*arrays, self.code_y), (self.dH[k], db))
 
     def finish_backward(self) -> None:
         """w_0 = x: its gradient is Sᵀ of the last one, wanted only where x's is."""
@@ -275,7 +311,7 @@ class LSSM(Recurrence):
             d, target = self.d[self.K][0], self.d[self.K + 1]
             self.product.apply(d, target[0], transpose=True)
             v = target[1]
-        self.input_gradients(v, np.ones(self.shape[1], self.H.dtype))
+        self.input_gradients(v, np.ones(self.shape[1], self.number))
 
 
 class RSN(Recurrence):
@@ -287,62 +323,64 @@ class RSN(Recurrence):
         """Room for so many shifts, or for the current one alone."""
         return Slots(self.blank(max(shifts + 1, 2)))
 
-    def begin(self, slots: Any) -> None:
+    def begin(self) -> None:
         """w_0 = x."""
-        slots[0][0].copy_(self.x)
+        self.slots[0][0].copy_(self.x)
 
-    def save(self, slots: Any, slot: int, place: Tensor) -> None:
+    def save(self, slot: int, place: Tensor) -> None:
         """Put the current w aside."""
-        place[0] = slots[slot][0]
+        place[0] = self.slots[slot][0]
 
-    def load(self, slots: Any, place: Tensor) -> None:
+    def load_state(self, slots: Any, place: Tensor) -> None:
         """Go on from a w put aside."""
         slots[0][0].copy_(place[0])
 
-    def kept(self, slots: Any) -> list[Tensor]:
+    def kept(self) -> list[Tensor]:
         """What the backward needs."""
-        return [slots.tensor]
+        return [self.slots.tensor]
 
     def restored(self, kept: list[Tensor]) -> Any:
         """The storage again."""
         return Slots(kept[0])
 
-    def step(self, k: int, slot: int, slots: Any, total: Any) -> None:
-        """Shift k."""
+    def arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
+        """Source and target of shift k's product, then the arrays of the kernel."""
         (w_old, w_old_array), (w, w_array) = slots[slot], slots[slot + 1]
-        self.product.prepare(w_old, w)
-        arguments = (w_old_array, w_array, self.x_array, self.H[k], total, self.code_w, self.code_y)
-        for_blocks(self.blocks, rsn.forward, self.rows, self.product.rows, *arguments)
+        return w_old, w, w_old_array, w_array, self.x_array, self.H[k]
+
+    def step(self, arguments: tuple[Any, ...], total: Any) -> None:
+        """One shift."""
+        self.product.prepare(arguments[0], arguments[1])
+        codes = (self.code_w, self.code_y)
+        for_blocks(self.blocks, rsn.forward, self.rows, self.product.rows, *arguments[2:], total, *codes)
 
     def begin_backward(self) -> None:
         """No gradient comes from beyond the last shift."""
-        self.a = Slots(self.blank(2))
+        self.d[1][0].zero_()
 
     def step_back(self, k: int, slot: int, slots: Any) -> None:
         """Shift k in reverse."""
-        (a_old, a_old_array), (a, a_array) = self.a[self.K - k], self.a[self.K - k + 1]
+        (a_old, a_old_array), (a, a_array) = self.d[self.K - k], self.d[self.K - k + 1]
         graph = None
-        if k == self.K:
-            a.zero_()
-        else:
+        if k < self.K:
             self.product.prepare(a_old, a, transpose=True)
             graph = self.product.t_rows
-        w = slots[slot + 1][1]
-        sums = np.empty(self.dH[k].shape, self.dH.dtype)
-        arguments = (graph, a_old_array, a_array, w, self.x_array, self.H[k], self.H[k + 1, 0], self.dtotal, self.dx)
-        self.in_blocks(rsn.backward, (*arguments, self.code_w, self.code_y), [sums])
-        self.dH[k + 1, 0], self.dH[k, 1:] = sums[0], sums[1:]
+        w, H, ww = slots[slot + 1][1], self.H[k], self.H[k + 1, 0]
+        sums = np.empty(self.dH[k].shape, self.number)
+        arrays = (graph, a_old_array, a_array, w, self.x_array, H, ww, self.dtotal, self.dx)
+        self.in_blocks(rsn.backward, (*arrays, self.code_w, self.code_y), (sums,))
+        self.dH[k + 1, 0, 0], self.dH[k, 0, 1:] = sums[0, 0], sums[0, 1:]
 
     def finish_backward(self) -> None:
         """Sᵀ a_1 gives the gradients of h_1ww and of w_0 = x."""
         v = None
         if self.K:
-            a, target = self.a[self.K][0], self.a[self.K + 1]
+            a, target = self.d[self.K][0], self.d[self.K + 1]
             self.product.apply(a, target[0], transpose=True)
             v = target[1]
         state_weight = self.input_gradients(v, self.H[1, 0])
         if self.K:
-            self.dH[1, 0] = state_weight
+            self.dH[1, 0, 0] = state_weight
 
 
 RECURRENCES: dict[str, type[Recurrence]] = {"lssm": LSSM, "rsn": RSN}

@@ -25,6 +25,12 @@ class Setting:
     checkpoint: int
     """Shifts between two kept states; 0 keeps what every shift needs."""
 
+    @staticmethod
+    @lru_cache
+    def of(kind: str, dense: bool, state_activation: str, output_activation: str, checkpoint: int) -> "Setting":
+        """The setting of these values, made once."""
+        return Setting(kind, dense, state_activation, output_activation, checkpoint)
+
     def values(self) -> tuple[Any, ...]:
         """The fields in order."""
         return astuple(self)

@@ -1,0 +1,125 @@
+"""Progress: a live table on a terminal, plain lines elsewhere."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import fmean, stdev
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from shiftstate.experiments.config import Realization
+
+Cell = tuple[str, str, int, int]
+
+
+class Progress:
+    """What runs, how many of how many, the time left, and the mean of every cell as it fills."""
+
+    def __init__(self, planned: Iterable[Realization], console: Console | None = None) -> None:
+        self.console = console or Console()
+        self.planned: dict[Cell, int] = defaultdict(int)
+        for realization in planned:
+            self.planned[realization.cell] += 1
+        self.accuracies: dict[Cell, list[float]] = defaultdict(list)
+        self.seconds: dict[Cell, list[float]] = defaultdict(list)
+        self.running: dict[Realization, float] = {}
+        self._began = time.monotonic()
+        self._worked = 0.0  # seconds of training in this run, all workers together
+        self._live = Live(console=self.console, get_renderable=self._render, refresh_per_second=2, transient=True)
+
+    def __enter__(self) -> "Progress":
+        if self.console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.console.is_terminal:
+            self._live.stop()
+            self.console.print(self._cells())
+
+    def started(self, realization: Realization) -> None:
+        """A worker has it, or had it and lost it and another has it now."""
+        self.running[realization] = time.monotonic()
+
+    def known(self, realization: Realization, accuracy: float, seconds: float) -> None:
+        """It was stored before this run began."""
+        self.accuracies[realization.cell].append(accuracy)
+        self.seconds[realization.cell].append(seconds)
+
+    def finished(self, realization: Realization, accuracy: float, seconds: float, outcome: str) -> None:
+        """It is stored now."""
+        self.running.pop(realization, None)
+        self._worked += seconds
+        self.known(realization, accuracy, seconds)
+        if not self.console.is_terminal:
+            mean = fmean(self.accuracies[realization.cell])
+            note = "" if outcome == "finished" else f" ({outcome})"
+            self.console.print(
+                f"[{self.done}/{self.total}] {realization}: {accuracy:.1%}{note} in {seconds:.1f} s; "
+                f"cell mean {mean:.1%}; {_duration(self.seconds_left())} left",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+
+    @property
+    def done(self) -> int:
+        """Realizations that are stored."""
+        return sum(map(len, self.accuracies.values()))
+
+    @property
+    def total(self) -> int:
+        """Realizations that are planned."""
+        return sum(self.planned.values())
+
+    def seconds_left(self) -> float:
+        """By the mean duration of each cell so far; cells without one are taken to be like the others' mean."""
+        known = {cell: fmean(values) for cell, values in self.seconds.items()}
+        usual = fmean(known.values()) if known else 0.0
+        work = sum(
+            known.get(cell, usual) * (count - len(self.accuracies[cell])) for cell, count in self.planned.items()
+        )
+        now = time.monotonic()
+        begun = sum(now - start for start in self.running.values())
+        at_once = (self._worked + begun) / max(now - self._began, 1e-9)
+        return max(0.0, work - begun) / max(at_once, 1e-9)
+
+    def _render(self) -> RenderableType:
+        now = time.monotonic()
+        lines = [Text(f"  {one}  {_duration(now - start)}", style="dim") for one, start in self.running.items()]
+        head = Table.grid(padding=(0, 2))
+        left = f"{_duration(self.seconds_left())} left" if self.done else "starting"
+        head.add_row(f"{self.done} of {self.total}", ProgressBar(self.total, self.done, width=40), left)
+        return Group(self._cells(), head, *lines)
+
+    def _cells(self) -> Table:
+        columns = sorted({(cell[0], cell[2], cell[3]) for cell in self.planned})
+        filters = list(dict.fromkeys(cell[1] for cell in self.planned))
+        table = Table(box=None, padding=(0, 2), title="accuracy after the last epoch", title_justify="left")
+        table.add_column("")
+        for experiment, K, L in columns:
+            table.add_column(f"{experiment}\nK={K} L={L}", justify="right")
+        for name in filters:
+            table.add_row(name, *(self._cell((experiment, name, K, L)) for experiment, K, L in columns))
+        return table
+
+    def _cell(self, cell: Cell) -> str:
+        values = self.accuracies[cell]
+        if cell not in self.planned:
+            return ""
+        spread = f" ± {100 * stdev(values):.1f}" if len(values) > 1 else ""
+        mean = f"{100 * fmean(values):.1f}{spread}" if values else "–"
+        return f"{mean}  [dim]{len(values)}/{self.planned[cell]}[/dim]"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,112 @@
+"""One call that runs an experiment into a directory: resume, sweep, store, and write what the results say."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from shiftstate.experiments.ceiling import Ceiling, ceiling
+from shiftstate.experiments.config import Preset, Realization
+from shiftstate.experiments.engines import Engine
+from shiftstate.experiments.figures import draw, render
+from shiftstate.experiments.files import write_whole
+from shiftstate.experiments.lock import locked
+from shiftstate.experiments.progress import Progress
+from shiftstate.experiments.realization import Outcome
+from shiftstate.experiments.store import Row, Store
+from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json, tables_markdown
+from shiftstate.experiments.sweep import SweepError, sweep
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written, and from what."""
+
+    summary: Summary
+    files: tuple[Path, ...]
+    stored: int
+    """Realizations in the directory."""
+
+
+def reproduce(
+    experiments: Sequence[str], preset: Preset, out: Path, engine: Engine, console: Console | None = None
+) -> Report:
+    """Run what is missing of these experiments into ``out`` and write summary, claims, CSV, tables and figures.
+
+    Ended at any moment, it goes on where it stopped when called again. A realizations.csv in ``out`` is taken
+    over where the store does not have its results yet.
+    """
+    planned = [realization for name in experiments for realization in preset.realizations(name)]
+    _make_directory(out)
+    with locked(out), Store(out) as store:
+        if (out / "realizations.csv").exists():
+            store.import_csv(out / "realizations.csv")
+        missing = store.missing(planned)
+        with Progress(planned, console) as progress:
+            _show_known(progress, store.rows(), planned)
+
+            def finished(realization: Realization, outcome: Outcome) -> None:
+                store.add(realization, outcome)
+                fit = outcome.fit
+                progress.finished(realization, fit.accuracy_last, outcome.seconds, fit.outcome)
+
+            try:
+                sweep(missing, engine, finished, progress.started)
+            except (KeyboardInterrupt, SweepError):
+                write_report(out, store, preset)
+                raise
+        return write_report(out, store, preset)
+
+
+def write_report(out: Path, store: Store, preset: Preset) -> Report:
+    """Write every file of the directory from what is stored."""
+    rows = store.rows()
+    summary = summarize(rows, target=preset.name == "tuned")
+    experiments = dict.fromkeys(line.experiment for line in summary.lines)
+    ceilings = {experiment: _ceiling(rows, experiment) for experiment in experiments}
+    contents: dict[str, str | bytes] = {
+        "realizations.csv": store.to_csv(),
+        "summary.json": summary_json(summary),
+        "claims.json": claims_json(summary),
+        "provenance.json": json.dumps(store.provenance(), indent=2) + "\n",
+        "tables.md": f"{preset.reading.strip()}\n\n{tables_markdown(summary)}{_ceilings_markdown(ceilings)}",
+    }
+    for experiment, known in ceilings.items():
+        figure = draw(experiment, summary.lines, known)
+        contents |= {f"{experiment}.{kind}": render(figure, kind) for kind in ("svg", "png")}
+    for name, content in contents.items():
+        write_whole(out / name, content)
+    return Report(summary, tuple(out / name for name in contents), len(rows))
+
+
+def _ceiling(rows: Sequence[Row], experiment: str) -> Ceiling | None:
+    chosen = [row.realization for row in rows if row.realization.experiment == experiment]
+    if any(realization.protocol.source != "any" for realization in chosen):
+        return None
+    return ceiling(chosen[0].protocol, 1 + max(realization.graph for realization in chosen))
+
+
+def _ceilings_markdown(ceilings: Mapping[str, Ceiling | None]) -> str:
+    lines = [
+        f"Matching templates on the graphs of {experiment}: {100 * one.shape:.1f} % by their shapes alone, "
+        f"{100 * one.exact:.1f} % with their amplitudes."
+        for experiment, one in ceilings.items()
+        if one is not None
+    ]
+    return "".join(f"\n{line}\n" for line in lines)
+
+
+def _show_known(progress: Progress, rows: Sequence[Row], planned: Sequence[Realization]) -> None:
+    wanted = set(planned)
+    for row in rows:
+        if row.realization in wanted:
+            progress.known(row.realization, row.accuracy_last, row.seconds)
+
+
+def _make_directory(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{out} cannot be made ({error.strerror}); expected a directory for the results") from None

@@ -1,0 +1,81 @@
+"""Statistics that respect the nesting: data draws on one graph are not independent, so the unit is the graph."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Draws = Mapping[tuple[int, int], float]
+"""Accuracy by (graph, draw)."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A difference over n graphs, with two-sided p-value and 95 % interval where the graphs tell them."""
+
+    mean: float
+    p: float | None
+    interval: tuple[float, float] | None
+    n: int
+
+
+def mean_interval(draws: Draws) -> tuple[float, float] | None:
+    """The 95 % t-interval of the mean accuracy, from the means of the graphs; None for a single graph."""
+    return _t_test(_graph_means(draws)).interval
+
+
+def difference(ours: Draws, theirs: Draws, margin: float = 0.0) -> Effect | None:
+    """ours − theirs − margin by a paired t-test of the graphs' means; only pairs that both have count."""
+    common = sorted(ours.keys() & theirs.keys())
+    if not common:
+        return None
+    return _t_test(_graph_means({key: ours[key] - theirs[key] - margin for key in common}))
+
+
+def deviation_difference(ours: Draws, theirs: Draws) -> Effect | None:
+    """std(ours) − std(theirs) over all draws, by a jackknife that leaves out one graph at a time.
+
+    The pseudo-values n·d − (n−1)·d_(−i) of the graphs are treated as independent, as a t-test's sample.
+    """
+    common = sorted(ours.keys() & theirs.keys())
+    graphs = sorted({graph for graph, _ in common})
+
+    def gap(keys: Sequence[tuple[int, int]]) -> float:
+        return float(np.std([ours[key] for key in keys], ddof=1) - np.std([theirs[key] for key in keys], ddof=1))
+
+    if len(common) < 2:
+        return None
+    whole, n = gap(common), len(graphs)
+    rest = [[key for key in common if key[0] != graph] for graph in graphs]
+    if min(map(len, rest)) < 2:
+        return Effect(whole, None, None, n)
+    effect = _t_test(np.array([n * whole - (n - 1) * gap(keys) for keys in rest]))
+    return Effect(whole, effect.p, effect.interval, n)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction: p-values that may each be compared with the level itself."""
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def _graph_means(draws: Draws) -> NDArray[np.float64]:
+    graphs = sorted({graph for graph, _ in draws})
+    return np.array([np.mean([value for key, value in draws.items() if key[0] == graph]) for graph in graphs])
+
+
+def _t_test(sample: NDArray[np.float64]) -> Effect:
+    n, mean = len(sample), float(np.mean(sample))
+    error = float(np.std(sample, ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    if error < 1e-12:  # one graph, or graphs that agree to the last digit: their spread is not known
+        return Effect(mean, None, None, n)
+    p = 2 * float(stats.t.sf(abs(mean) / error, n - 1))
+    half = float(stats.t.ppf(0.975, n - 1)) * error
+    return Effect(mean, p, (mean - half, mean + half), n)

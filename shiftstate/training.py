@@ -1,0 +1,210 @@
+"""Training: minimise the cross-entropy by Adam, look at the validation set after every epoch."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from shiftstate.checks import check_name, check_whole
+from shiftstate.graphs import Shift
+
+EXPLODED = 1e3
+"""A mean loss beyond this many nats ends a run: no classifier comes back from being that sure and wrong."""
+
+JUDGED_AT_ONCE = 4
+"""Training batches that are evaluated as one: without a backward nothing is kept per shift, so more fit."""
+
+SCHEDULES = ("constant", "cosine")
+
+
+class Split(Protocol):
+    """Signals x (n, N, G) and their classes y (n)."""
+
+    @property
+    def x(self) -> Tensor: ...  # noqa: D102
+    @property
+    def y(self) -> Tensor: ...  # noqa: D102
+
+
+class Splits(Protocol):
+    """What a model learns from, is chosen by, and is judged on."""
+
+    @property
+    def train(self) -> Split: ...  # noqa: D102
+    @property
+    def valid(self) -> Split: ...  # noqa: D102
+    @property
+    def test(self) -> Split: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What is known after an epoch; handed to ``progress``."""
+
+    number: int
+    """Counted from 1."""
+    loss: float
+    """Mean training loss over the epoch's batches."""
+    valid_accuracy: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a training went. Accuracies are fractions of the test set."""
+
+    accuracy_last: float
+    """Of the model after the last epoch."""
+    accuracy_best: float
+    """Of the model after the epoch with the best validation accuracy; the earliest of equals."""
+    best_epoch: int
+    """Counted from 1."""
+    losses: tuple[float, ...]
+    """Mean training loss of every epoch."""
+    valid_accuracies: tuple[float, ...]
+    outcome: Literal["finished", "diverged"]
+    seconds: float
+
+
+def fit(
+    model: nn.Module,
+    shift: Shift,
+    data: Splits,
+    *,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    weight_decay: float = 0.0,
+    clip: float | None = None,
+    schedule: str = "constant",
+    seed: int = 0,
+    device: str | torch.device = "cpu",
+    progress: Callable[[Epoch], None] | None = None,
+) -> Fit:
+    """Train ``model(x, shift)`` → logits (n, C) in place; it is left as it stands after the last epoch.
+
+    The order of the batches depends on ``seed`` alone, and the last partial batch of an epoch is dropped. A
+    loss that is not finite or explodes ends the run with the outcome "diverged": a result, not an error.
+
+    Args:
+        model: any module called as ``model(x, shift)``.
+        shift: the graph of all signals.
+        data: train, valid and test, each with signals ``x`` (n, N, G) and classes ``y`` (n).
+        epochs: passes over the training set.
+        batch_size: signals in a step.
+        learning_rate: of Adam.
+        betas: of Adam.
+        weight_decay: decoupled, as in AdamW; 0 is Adam.
+        clip: largest norm of the gradient; None leaves it as it is.
+        schedule: of the learning rate, step by step: "constant", or "cosine" down to 0.
+        seed: of the batch order.
+        device: where to train.
+        progress: called after every epoch.
+
+    Example:
+        >>> import torch, shiftstate as ss
+        >>> from types import SimpleNamespace
+        >>> x = torch.randn(200, 3, 1, generator=torch.Generator().manual_seed(0))
+        >>> split = SimpleNamespace(x=x, y=(x[:, 0, 0] > 0).long())
+        >>> shift = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])
+        >>> net = ss.Network("gcnn", channels=[1, 4], K=1, readout=ss.FlattenReadout(num_nodes=3, num_outputs=2))
+        >>> data = SimpleNamespace(train=split, valid=split, test=split)
+        >>> ss.fit(net, shift, data, epochs=2, batch_size=20, learning_rate=0.01).outcome
+        'finished'
+    """
+    train, valid, test = (_placed(split, device) for split in (data.train, data.valid, data.test))
+    _check(len(train[1]), epochs, batch_size, schedule)
+    model, shift = model.to(device), shift.to(device)
+    one_kernel = torch.device(device).type in ("cpu", "cuda")
+    optimizer = torch.optim.AdamW(model.parameters(), learning_rate, betas, weight_decay=weight_decay, fused=one_kernel)
+    steps = epochs * (len(train[1]) // batch_size)
+    decay = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _factor(schedule, step / steps))
+    judged = JUDGED_AT_ONCE * batch_size
+    order = torch.Generator().manual_seed(seed)
+    began = time.perf_counter()
+    losses: list[float] = []
+    accuracies: list[float] = []
+    best_epoch, accuracy_best, diverged = 0, 0.0, False
+    for number in range(1, epochs + 1):
+        losses.append(_train_epoch(model, shift, *train, batch_size, optimizer, decay, order, clip))
+        accuracies.append(accuracy(model, shift, *valid, judged))
+        if best_epoch == 0 or accuracies[-1] > accuracies[best_epoch - 1]:
+            best_epoch, accuracy_best = number, accuracy(model, shift, *test, judged)
+        if progress is not None:
+            progress(Epoch(number, losses[-1], accuracies[-1]))
+        diverged = not losses[-1] < EXPLODED  # NaN too
+        if diverged:
+            break
+    accuracy_last = accuracy(model, shift, *test, judged)
+    return Fit(
+        accuracy_last,
+        accuracy_best,
+        best_epoch,
+        tuple(losses),
+        tuple(accuracies),
+        "diverged" if diverged else "finished",
+        time.perf_counter() - began,
+    )
+
+
+def _train_epoch(
+    model: nn.Module,
+    shift: Shift,
+    x: Tensor,
+    y: Tensor,
+    batch_size: int,
+    optimizer: torch.optim.Optimizer,
+    decay: torch.optim.lr_scheduler.LRScheduler,
+    order: torch.Generator,
+    clip: float | None,
+) -> float:
+    model.train()
+    total = torch.zeros((), device=x.device)  # read once an epoch: reading every step would stall a GPU
+    count = len(y) // batch_size
+    shuffled = torch.randperm(len(y), generator=order).to(x.device)
+    for batch in shuffled[: count * batch_size].view(count, batch_size):
+        loss = cross_entropy(model(x[batch], shift), y[batch])
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if clip is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        decay.step()
+        total += loss.detach()
+    return total.item() / count
+
+
+@torch.no_grad()
+def accuracy(model: nn.Module, shift: Shift, x: Tensor, y: Tensor, batch_size: int = 100) -> float:
+    """The fraction of signals x (n, N, G) whose largest logit is that of their class y (n)."""
+    model.eval()
+    right = 0
+    for first in range(0, len(y), batch_size):
+        some = slice(first, first + batch_size)
+        right += int((model(x[some], shift).argmax(-1) == y[some]).sum())
+    return right / len(y)
+
+
+def _factor(schedule: str, done: float) -> float:
+    return 1.0 if schedule == "constant" else (1 + math.cos(math.pi * min(done, 1.0))) / 2
+
+
+def _placed(split: Split, device: str | torch.device) -> tuple[Tensor, Tensor]:
+    if len(split.x) != len(split.y) or len(split.y) == 0:
+        raise ValueError(f"a split holds {len(split.x)} signals and {len(split.y)} classes; expected as many, and some")
+    return split.x.to(device), split.y.to(device)
+
+
+def _check(num_train: int, epochs: int, batch_size: int, schedule: str) -> None:
+    check_whole("epochs", epochs, 1)
+    check_name("schedule", schedule, SCHEDULES)
+    if check_whole("batch_size", batch_size, 1) > num_train:
+        raise ValueError(
+            f"batch_size is {batch_size}; expected at most {num_train}, the size of the training set "
+            "(the last partial batch is dropped, so not one would be left)"
+        )

@@ -1,0 +1,166 @@
+"""Configurations: what the presets say, who beats whom, and what is refused."""
+
+import json
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from shiftstate.experiments.config import EXPERIMENTS, PRESETS, Protocol, Realization, load_preset
+
+
+def only(preset, experiment="figure1", filter="gcnn"):
+    return next(one for one in preset.realizations(experiment) if one.filter == filter)
+
+
+@pytest.mark.parametrize(
+    ("preset", "figure1", "table1"),
+    [
+        ("smoke", 18, 12),
+        ("quick", 36, 12),
+        ("paper", 900, 150),
+        ("community", 225, 150),
+        ("tuned", 90, 60),
+        ("matched", 120, 80),
+    ],
+)
+def test_presets_have_the_cells_and_numbers_of_the_issue(preset, figure1, table1):
+    loaded = load_preset(preset)
+    for experiment, count in zip(EXPERIMENTS, (figure1, table1), strict=True):
+        realizations = loaded.realizations(experiment)
+        assert len({one.id for one in realizations}) == len(realizations) == count
+        cells = {(one.K, one.L) for one in realizations}
+        assert cells == ({(4, 1), (16, 1), (32, 1)} if experiment == "figure1" else {(4, 2), (4, 4)})
+
+
+def test_the_paper_preset_is_the_papers_protocol():
+    protocol = only(load_preset("paper")).protocol
+    assert protocol == Protocol(
+        block_sizes=(10,) * 5,
+        p=0.8,
+        q=0.2,
+        source="hub",
+        standardize=False,
+        max_time=50,
+        num_samples=(10240, 2560, 2560),
+        dtype="float32",
+        channels=4,
+        mixing="bank",
+        bias=False,
+        gate_bias=False,
+        init="paper",
+        epochs=40,
+        batch_size=100,
+        learning_rate=(0.001,),
+        schedule="constant",
+        weight_decay=0.0,
+        clip=0.0,
+    )
+
+
+def test_quick_is_the_beginning_of_paper_so_that_a_quick_run_can_be_continued():
+    for experiment in EXPERIMENTS:
+        assert set(load_preset("quick").realizations(experiment)) < set(load_preset("paper").realizations(experiment))
+
+
+def test_community_differs_from_paper_in_source_and_standardisation_alone():
+    paper, community = (only(load_preset(name)).protocol for name in ("paper", "community"))
+    assert community == replace(paper, source="any", standardize=True)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_says_how_it_reads_the_paper(name):
+    assert len(load_preset(name).reading) > 80
+
+
+def test_every_cells_first_realizations_come_first():
+    realizations = load_preset("quick").realizations("figure1")
+    assert {one.graph for one in realizations[:9]} == {0}
+    assert len({one.cell for one in realizations[:9]}) == 9
+    assert realizations[0].K == 32
+
+
+def test_later_sources_beat_earlier_ones_and_narrower_sections_wider_ones(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text("epochs = 7\nlearning_rate = 0.1\n[lssm]\nepochs = 9\n[figure1]\ngraphs = 3\n")
+    preset = load_preset("smoke", file, ["learning_rate=[0.5, 0.25]", "table1.bias=true", "source=any"])
+    assert only(preset).protocol.epochs == 7
+    assert only(preset, filter="lssm").protocol.epochs == 9
+    assert only(preset).protocol.learning_rate == (0.5, 0.25)
+    assert (only(preset).protocol.bias, only(preset, "table1").protocol.bias) == (False, True)
+    assert only(preset).protocol.source == "any"
+    assert max(one.graph for one in preset.realizations("figure1")) == 2
+
+
+def test_a_wide_setting_of_the_user_beats_a_narrow_one_of_the_preset():
+    preset = load_preset("paper", overrides=["graphs=2", "draws=1"])
+    assert len(preset.realizations("figure1")) == 18
+
+
+def test_a_filters_section_holds_for_the_same_filter_of_another_size():
+    preset = load_preset("matched", overrides=["gcnn.init=alive"])
+    assert only(preset, filter="gcnn:lssm").protocol.init == "alive"
+    assert only(preset, filter="lssm").protocol.init == "paper"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("epoch=3", "unknown setting 'epoch'.* did you mean 'epochs'"),
+        ("figur1.epochs=3", "unknown section 'figur1'.* did you mean 'figure1'"),
+        ("lssm.graphs=3", "unknown setting 'graphs'"),
+        ("epochs=x", "epochs is 'x'; expected a whole number"),
+        ("epochs=1.5", "epochs is 1.5; expected a whole number"),
+        ("epochs=true", "epochs is True; expected a whole number"),
+        ("epochs=0", "epochs is 0; expected a whole number of at least 1"),
+        ("bias=1", "bias is 1; expected true or false"),
+        ("p=1.5", "p is 1.5; expected a number from 0 to 1"),
+        ("q=nan", "q is nan; expected a number from 0 to 1"),
+        ("learning_rate=[]", "learning_rate is \\[\\]"),
+        ("learning_rate=-1", "learning_rate is \\[-1.0\\]"),
+        ("learning_rate=inf", "learning_rate is \\[inf\\]"),
+        ("source=hubs", "unknown source 'hubs'.* did you mean 'hub'"),
+        ("filters=gcn", "unknown filter 'gcn'.* did you mean 'gcnn'"),
+        ("K=[4, 4]", "K is \\[4, 4\\]; expected one or more different values"),
+        ("L=0", "L is 0; expected a whole number of at least 1"),
+        ("num_samples=[10, 10]", "expected three"),
+        ("block_sizes=50", "block_sizes is \\[50\\]; expected two or more"),
+        ("epochs", "expected KEY=VALUE"),
+        ("=3", "expected KEY=VALUE"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(override, message):
+    with pytest.raises(ValueError, match=message) as error:
+        load_preset("smoke", overrides=[override])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("epochs = ", "is not valid TOML"), ("reading = 'x'", "unknown setting 'reading'")]
+)
+def test_a_bad_file_of_settings_is_named(tmp_path, text, message):
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        load_preset("smoke", file)
+    with pytest.raises(ValueError, match=r"absent\.toml cannot be read"):
+        load_preset("smoke", tmp_path / "absent.toml")
+
+
+def test_a_configuration_is_frozen_and_comes_back_from_json_the_same(realization):
+    one = realization(learning_rate=(0.1, 0.2))
+    assert Realization.from_json(one.to_json()) == one
+    assert json.loads(one.to_json())["learning_rate"] == [0.1, 0.2]
+    with pytest.raises(FrozenInstanceError):
+        one.K = 5
+
+
+def test_a_stored_configuration_with_an_unknown_key_is_refused(realization):
+    config = {**json.loads(realization().to_json()), "dropout": 0.5}
+    with pytest.raises(ValueError, match="unknown setting 'dropout'"):
+        Realization.from_json(json.dumps(config))
+
+
+def test_the_id_depends_on_every_part_of_the_configuration(realization):
+    others = [realization(graph=1), realization(draw=1), realization(K=5), realization(seed=1), realization(bias=True)]
+    assert len({realization().id, *(one.id for one in others)}) == 6
+    assert realization().id == realization().id

@@ -1,0 +1,55 @@
+"""The figures: bars where the means are, error bars half and whole, the same bytes every time."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from shiftstate.experiments.ceiling import Ceiling
+from shiftstate.experiments.figures import draw, render
+from shiftstate.experiments.summary import PAPER, Line
+
+FILTERS = ("gcnn", "rsn", "lssm")
+LINES = [
+    *(Line("figure1", f, K, 1, None, 9, 0.01 * K + 0.1 * i, 0.08, 0.9, None, None) for K in (4, 16, 32)
+      for i, f in enumerate(FILTERS)),
+    *(Line("table1", f, 4, L, None, 5, 0.1 * L, None, 0.9, *PAPER["table1", f, 4, L]) for L in (2, 4) for f in FILTERS),
+]  # fmt: skip
+
+
+def bars(axis):
+    return sorted(patch.get_height() for patch in axis.patches)
+
+
+def half_lengths(axis):
+    segments = [segment for collection in axis.collections for segment in collection.get_segments()]
+    return {round((segment[1][1] - segment[0][1]) / 2, 6) for segment in segments if segment[0][0] == segment[1][0]}
+
+
+def test_figure_1_shows_every_mean_with_half_and_with_whole_deviations():
+    half, whole = draw("figure1", LINES).axes
+    expected = sorted(100 * line.mean for line in LINES if line.experiment == "figure1")
+    assert bars(half) == pytest.approx(expected)
+    assert bars(whole) == pytest.approx(expected)
+    assert half_lengths(half) == {4.0}
+    assert half_lengths(whole) == {8.0}
+    assert [label.get_text() for label in half.get_xticklabels()] == ["K = 4", "K = 16", "K = 32"]
+
+
+def test_table_1_shows_the_papers_numbers_beside_ours():
+    (axis,) = draw("table1", LINES).axes
+    assert bars(axis) == pytest.approx([20, 20, 20, 40, 40, 40])
+    assert half_lengths(axis) >= {5.0, 17.0, 12.0, 3.0, 16.0}
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["L = 2", "L = 4"]
+
+
+def test_the_ceiling_is_a_line_where_it_belongs():
+    for axis in draw("figure1", LINES, Ceiling(exact=1.0, shape=0.583)).axes:
+        assert any(list(line.get_ydata()) == pytest.approx([58.3, 58.3]) for line in axis.lines)
+
+
+def test_svg_and_png_are_well_formed_and_the_same_every_time():
+    svg, png = (render(draw("figure1", LINES), kind) for kind in ("svg", "png"))
+    assert (svg, png) == tuple(render(draw("figure1", LINES), kind) for kind in ("svg", "png"))
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert b"LSSM" in svg
+    assert png.startswith(b"\x89PNG")

@@ -1,0 +1,48 @@
+"""The lock: one run in a directory at a time, and none is locked out by the dead."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from shiftstate.experiments.lock import locked
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from shiftstate.experiments.lock import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "locked\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_second_process_is_refused_and_told_who_holds_it(holder, tmp_path):
+    with pytest.raises(ValueError, match=f"in use by another run \\(process {holder.pid}\\)"), locked(tmp_path):
+        pass
+
+
+def test_the_lock_of_a_killed_process_is_free(holder, tmp_path):
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    with locked(tmp_path):
+        assert (tmp_path / "lock").read_text() == str(os.getpid())
+
+
+def test_the_lock_is_free_after_its_context_even_after_an_error(tmp_path):
+    with pytest.raises(RuntimeError), locked(tmp_path):
+        raise RuntimeError
+    with locked(tmp_path):
+        pass

@@ -1,0 +1,51 @@
+"""The summary: exactly the files that architecture asks for, with numbers that can be checked by hand."""
+
+import json
+
+import pytest
+
+from shiftstate.experiments.store import Row
+from shiftstate.experiments.summary import claims_json, summarize, summary_json, tables_markdown
+
+
+@pytest.fixture
+def rows(realization):
+    return [
+        Row(realization(graph=0), 0.2, 0.5, "finished", 1.0),
+        Row(realization(graph=1), 0.4, 0.7, "diverged", 1.0),
+        Row(realization("table1", "lssm", L=2), 0.6, 0.65, "finished", 1.0),
+    ]
+
+
+def test_summary_json_has_the_agreed_rows(rows):
+    first, second = json.loads(summary_json(summarize(rows)))
+    keys = ["experiment", "filter", "K", "L", "author", "n", "mean", "std", "mean_best", "paper_mean", "paper_std"]
+    assert list(first) == keys
+    assert (first["experiment"], first["filter"], first["K"], first["L"]) == ("figure1", "gcnn", 4, 1)
+    assert first["n"] == 2
+    assert first["mean"] == pytest.approx(0.3)
+    assert first["std"] == pytest.approx(0.1 * 2**0.5)
+    assert first["mean_best"] == pytest.approx(0.6)
+    assert (first["author"], first["paper_mean"], first["paper_std"]) == (None, None, None)
+    assert (second["n"], second["std"], second["paper_mean"], second["paper_std"]) == (1, None, 0.62, 0.03)
+
+
+def test_claims_json_has_the_agreed_rows(rows):
+    claims = json.loads(claims_json(summarize(rows)))
+    assert len(claims) == 17
+    assert {tuple(claim) for claim in claims} == {("claim", "verdict", "effect", "p", "n")}
+    assert {claim["verdict"] for claim in claims} == {"undecided"}
+
+
+def test_nothing_stored_gives_valid_files():
+    empty = summarize([])
+    assert json.loads(summary_json(empty)) == []
+    assert len(json.loads(claims_json(empty))) == 17
+    assert "| claim |" in tables_markdown(empty)
+
+
+def test_the_tables_show_ours_beside_the_papers_and_count_what_diverged(rows):
+    text = tables_markdown(summarize(rows))
+    assert "| table1 | LSSM | 4 | 2 | 1 | 60.0 | – | 65.0 | 62 ± 3 |" in text
+    assert "| figure1 | GCNN | 4 | 1 | 2 | 30.0 ± 14.1 |" in text
+    assert "1 of the runs diverged" in text

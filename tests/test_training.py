@@ -1,0 +1,153 @@
+"""Training: it learns, repeats itself bit for bit, and records divergence as a result."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+import shiftstate as ss
+from shiftstate.training import accuracy
+
+SHIFT = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])
+
+
+def toy(count=250, seed=0):
+    """Three classes, told apart by the node with the largest value."""
+    x = torch.randn(count, 3, 1, generator=torch.Generator().manual_seed(seed))
+    return SimpleNamespace(x=x, y=x[..., 0].argmax(-1))
+
+
+DATA = SimpleNamespace(train=toy(), valid=toy(seed=1), test=toy(seed=2))
+
+
+def network(filter="gcnn", seed=0):
+    torch.manual_seed(seed)
+    return ss.Network(filter, [1, 8], K=2, readout=ss.FlattenReadout(num_nodes=3, num_outputs=3))
+
+
+def train(model, data=DATA, **options):
+    return ss.fit(model, SHIFT, data, **{"epochs": 3, "batch_size": 20, "learning_rate": 0.01, **options})
+
+
+class Scripted(nn.Module):
+    """Says what it is told to, call by call; notes every batch it saw in training."""
+
+    def __init__(self, logit=0.0):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(float(logit)))
+        self.seen = []
+
+    def forward(self, x, shift):
+        if self.training:
+            self.seen.append(x.detach().clone())
+        return torch.stack([self.scale * x[:, node, 0] for node in range(3)], -1)
+
+
+@pytest.mark.parametrize("filter", ["gcnn", "rsn", "lssm"])
+def test_every_filter_learns_a_separable_toy_problem(filter):
+    result = train(network(filter), epochs=60, learning_rate=0.03)
+    assert result.outcome == "finished"
+    assert result.accuracy_last > 0.93
+    assert result.losses[-1] < 0.3 * result.losses[0]
+
+
+def test_the_same_seeds_give_the_same_result_bit_for_bit():
+    first, second = network(), network()
+    one, two = train(first, seed=5), train(second, seed=5)
+    assert (one.losses, one.valid_accuracies) == (two.losses, two.valid_accuracies)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+    assert train(network(), seed=6).losses != one.losses
+
+
+def test_the_order_of_batches_depends_on_the_seed_and_not_on_the_model():
+    one, two = Scripted(0.1), Scripted(0.7)
+    train(one, seed=3)
+    torch.manual_seed(99)
+    train(two, seed=3)
+    assert all(torch.equal(a, b) for a, b in zip(one.seen, two.seen, strict=True))
+
+
+def test_the_last_partial_batch_is_dropped_and_no_sample_comes_twice_in_an_epoch():
+    model = Scripted(0.1)
+    train(model, epochs=1, batch_size=40)  # 250 = 6 · 40 + 10
+    assert [len(batch) for batch in model.seen] == [40] * 6
+    assert len(torch.cat(model.seen).flatten(1).unique(dim=0)) == 240
+
+
+def test_last_and_best_are_the_test_accuracies_of_their_epochs():
+    """Every epoch's model is judged on the test set by hand, through the progress callback."""
+    model = network()
+    tested = []
+    result = train(
+        model,
+        epochs=8,
+        learning_rate=0.3,
+        progress=lambda epoch: tested.append(accuracy(model, SHIFT, DATA.test.x, DATA.test.y)),
+    )
+    assert result.accuracy_last == tested[-1]
+    assert result.best_epoch == 1 + result.valid_accuracies.index(max(result.valid_accuracies))
+    assert result.accuracy_best == tested[result.best_epoch - 1]
+    assert result.best_epoch != 8, "the test needs a run whose best epoch is not its last"
+
+
+def test_progress_hears_of_every_epoch():
+    heard = []
+    result = train(network(), progress=heard.append)
+    assert [epoch.number for epoch in heard] == [1, 2, 3]
+    assert tuple(epoch.loss for epoch in heard) == result.losses
+    assert tuple(epoch.valid_accuracy for epoch in heard) == result.valid_accuracies
+
+
+@pytest.mark.parametrize("logit", [float("nan"), -1e5])
+def test_a_loss_that_is_nan_or_explodes_ends_the_run_as_diverged(logit):
+    result = train(Scripted(logit), epochs=5)
+    assert result.outcome == "diverged"
+    assert len(result.losses) == 1
+    assert 0 <= result.accuracy_last <= 1
+
+
+def test_accuracy_counts_every_sample_once_whatever_the_batch_size():
+    model = network()
+    whole = accuracy(model, SHIFT, DATA.test.x, DATA.test.y, batch_size=250)
+    assert accuracy(model, SHIFT, DATA.test.x, DATA.test.y, batch_size=7) == whole
+    right = (model(DATA.test.x, SHIFT).argmax(-1) == DATA.test.y).double().mean().item()
+    assert whole == right
+
+
+def test_a_cosine_schedule_ends_at_rest():
+    """The last steps of a cosine are so small that the last epoch moves less than a constant rate's."""
+
+    def moved(schedule):
+        model, at = network(), []
+        train(model, epochs=20, schedule=schedule, progress=lambda _: at.append(model.readout.linear.weight.clone()))
+        return (at[-1] - at[-2]).norm().item()
+
+    assert moved("cosine") < 0.2 * moved("constant")
+
+
+def test_clipping_bounds_the_gradient_a_step_is_made_with():
+    model = network()
+    train(model, epochs=1, clip=1e-3)
+    norm = torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm().item()
+    assert 0 < norm <= 1e-3 * (1 + 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 251}, "batch_size is 251; expected at most 250"),
+        ({"epochs": 0}, "epochs is 0"),
+        ({"schedule": "cosin"}, "did you mean 'cosine'"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(options, message):
+    with pytest.raises(ValueError, match=message) as error:
+        train(network(), **options)
+    assert "\n" not in str(error.value)
+
+
+def test_a_split_with_more_signals_than_classes_is_refused():
+    data = SimpleNamespace(train=SimpleNamespace(x=DATA.train.x, y=DATA.train.y[:-1]), valid=toy(), test=toy())
+    with pytest.raises(ValueError, match="250 signals and 249 classes"):
+        train(network(), data)
