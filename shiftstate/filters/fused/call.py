@@ -28,7 +28,7 @@ def _forward(setting: Setting, names: str, keep: bool, x, w, weights, operator) 
 
     A recurrence on loan keeps what the backward needs itself.
     """
-    check_operator(operator, x.shape[0])
+    check_operator(operator, x.shape[0], x.dtype)
     named = dict(zip(names.split(), weights, strict=True))
     if setting.dense:
         matrix = _matrix(setting, x, w, named, operator)
@@ -64,16 +64,15 @@ class _Fused(torch.autograd.Function):
         y, kept, held = _forward(setting, names, keep, x, w, weights, operator)
         if keep:
             ctx.recurrence, ctx.loan = held
-            ctx.names = names
-            # Weights and x are saved for autograd's sake: it notices if they are changed before the backward.
-            ctx.save_for_backward(y, x, w, *weights, *kept)
+            ctx.names, ctx.kept = names, len(kept)
+            # Weights, x and S are saved for autograd's sake: it notices if they are changed before the backward.
+            ctx.save_for_backward(y, *kept, x, w, *weights, *operator)
         return _summed(setting, y)
 
     @staticmethod
     def backward(ctx, dy):
-        count = len(ctx.names.split()) + 3
-        saved = ctx.saved_tensors
-        (y, *sources), kept = saved[:count], saved[count:]
+        y, *saved = ctx.saved_tensors
+        kept, sources = saved[: ctx.kept], saved[ctx.kept :][: len(ctx.names.split()) + 2]
         with torch.no_grad():
             whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
             arrays = None if ctx.loan else list(kept)
@@ -108,17 +107,21 @@ def filter_op(
 @filter_op.register_fake
 def _(kind, dense, state_activation, output_activation, checkpoint, names, keep, x, w, weights, operator):
     h = dict(zip(names.split(), weights, strict=True))["h_yw"]
+    setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
+    shapes = _result_shapes(setting, x, h)
+    return [x.new_empty(shape) for shape in (shapes if keep else shapes[:1])]
+
+
+def _result_shapes(setting: Setting, x: Tensor, h: Tensor) -> list[tuple[int, ...]]:
+    """Shapes of y and of all that is kept; h is h_yw."""
     K, N, B = h.shape[0] - 1, x.shape[0], x.shape[1]
-    tail = (h.shape[1],) if dense else (h.shape[1], h.shape[2])
-    flat = (N * B, h.shape[1]) if dense else (N, B * h.shape[1] * h.shape[2])
-    y = x.new_empty(N, B, *tail)
-    if not keep:
-        return [y]
-    if checkpoint:
-        carried = 2 if dense or kind == "lssm" else 1
-        return [y, x.new_empty(-(-K // checkpoint), carried, *flat)]
-    states = x.new_empty(max(K + 1, 2), *flat)
-    return [y, x.new_empty(max(K, 1), *flat), states] if kind == "lssm" else [y, states]
+    y = (N, B, h.shape[1]) if setting.dense else (N, B, h.shape[1], h.shape[2])
+    flat = (N * B, h.shape[1]) if setting.dense else (N, B * h.shape[1] * h.shape[2])
+    if setting.checkpoint:
+        carried = 2 if setting.dense or setting.kind == "lssm" else 1
+        return [y, (-(-K // setting.checkpoint), carried, *flat)]
+    states = (max(K + 1, 2), *flat)
+    return [y, (max(K, 1), *flat), states] if setting.kind == "lssm" else [y, states]
 
 
 @torch.library.custom_op("shiftstate::filter_backward", mutates_args=())
@@ -140,8 +143,13 @@ def filter_backward_op(
 ) -> list[Tensor]:
     """Gradients of x, w and the weights."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    check_operator(operator, x.shape[0])
+    check_operator(operator, x.shape[0], x.dtype)
     named = dict(zip(names.split(), weights, strict=True))
+    setting.check(x, w, named)
+    expected = _result_shapes(setting, x, named["h_yw"])
+    found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
+    if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
+        raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
     recurrence: Any = _matrix(setting, x, w, named, operator) if dense else None
     loan = None
     if not dense:

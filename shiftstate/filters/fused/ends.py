@@ -1,4 +1,7 @@
-"""The two ends of a filter with scalar weights: y_0 = σ_y(h_0yw x + h_0yx x), where w_0 = x, and y = σ_y(Σ_k y_k)."""
+"""The two ends of a filter with scalar weights: y_0 = σ_y(h_0yw x + h_0yx x), where w_0 = x, and y = σ_y(Σ_k y_k).
+
+The two weights of y_0 are not added first: at x = ∞ the two products may cancel to NaN, and their sum may not.
+"""
 
 import numpy as np
 
@@ -12,7 +15,7 @@ def first_output(x, yw, yx, total, code):
     """total = y_0."""
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
-            total[i, j] = activate((yw[j] + yx[j]) * x[i, j], code)
+            total[i, j] = activate(yw[j] * x[i, j] + yx[j] * x[i, j], code)
 
 
 @kernel
@@ -28,13 +31,12 @@ def first_output_backward(first, end, rows, v, scale, x, yw, yx, dtotal, dx, cod
             start, stop = np.uint64(column), np.uint64(min(column + TILE, M))
             for i in range(block * rows, min(block * rows + rows, N)):
                 for j in range(start, stop):
-                    h = yw[j] + yx[j]
-                    gy = dtotal[i, j] * slope(activate(h * x[i, j], code), code)
+                    gy = dtotal[i, j] * slope(activate(yw[j] * x[i, j] + yx[j] * x[i, j], code), code)
                     dH[block, 1, j] += gy * x[i, j]
                     if v is not None:
                         dH[block, 0, j] += v[i, j] * x[i, j]
                     if dx is not None:
-                        dx[i, j] += gy * h
+                        dx[i, j] += gy * yw[j] + gy * yx[j]
                         if v is not None:
                             dx[i, j] += scale[j] * v[i, j]
 

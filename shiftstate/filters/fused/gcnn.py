@@ -53,7 +53,7 @@ def _horner_backward(first, end, rows, graph, v_old, v, x, h, dx, dh):
 
 def forward(x: Tensor, h: Tensor, operator: Sequence[Tensor]) -> Tensor:
     """Σ_k h_k S^k x for x (N, M) and one scalar a column and shift, h (K+1, M)."""
-    check_operator(operator, x.shape[0])
+    check_operator(operator, x.shape[0], x.dtype)
     _check_columns(x, h)
     product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
     x = x.detach().contiguous()
@@ -73,9 +73,10 @@ def backward(
     dy: Tensor, x: Tensor, h: Tensor, operator: Sequence[Tensor], need_x: bool
 ) -> tuple[Tensor | None, Tensor]:
     """Gradients of x and of h: with v_k = (Sᵀ)^k dy, Σ_k h_k v_k and Σ v_k x."""
-    check_operator(operator, x.shape[0])
+    check_operator(operator, x.shape[0], x.dtype)
     _check_columns(x, h)
-    _check_columns(dy, h)
+    if dy.shape != x.shape or dy.dtype != x.dtype:
+        raise ValueError(f"the gradient has shape {tuple(dy.shape)}, {dy.dtype}; expected {tuple(x.shape)}, {x.dtype}")
     product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
     ins, rows, blocks = x.detach().contiguous().numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
     v, v_old = dy.detach().clone(memory_format=torch.contiguous_format), empty(tuple(x.shape), x.dtype)
@@ -148,7 +149,8 @@ polynomial_backward_op.register_autograd(refuse_twice)
 
 
 def _check_columns(x: Tensor, h: Tensor) -> None:
-    if x.dim() != 2 or h.dim() != 2 or x.shape[1] != h.shape[1] or h.shape[0] < 1 or x.dtype != h.dtype:
+    fits = x.dim() == h.dim() == 2 and x.shape[1] == h.shape[1] and h.shape[0] > 0
+    if not fits or x.dtype != h.dtype or x.dtype not in (torch.float32, torch.float64):
         raise ValueError(f"x {tuple(x.shape)} and h {tuple(h.shape)} do not go together; expected (N, M) and (K+1, M)")
 
 
@@ -185,6 +187,7 @@ def _powers(w: Tensor, h: Tensor, shift: Shift) -> Tensor:
 
 def _horner_bank(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
     """u_k = h_k x + S u_{k+1}: nothing is kept but x."""
+    x = x.contiguous()  # or each of the K + 1 products would copy it, and keep the copy
     u = x @ h[-1].T
     for weight in h[:-1].flip(0):
         u = fast_shift(u, shift) + x @ weight.T

@@ -65,8 +65,14 @@ def _well_formed(crow, col):
     return wrong == 0
 
 
-def check_operator(operator: Sequence[Tensor], num_nodes: int) -> None:
+def check_operator(operator: Sequence[Tensor], num_nodes: int, dtype: torch.dtype) -> None:
     """Refuse an S that would lead a kernel outside its arrays; one pass over the indices."""
+    if len(operator) not in (1, 6):
+        raise ValueError(f"S came as {len(operator)} tensors; expected a matrix, or the compressed rows of S and Sᵀ")
+    if any(values.dtype != dtype for values in operator[2::3] or operator):
+        raise ValueError(f"S holds {operator[-1].dtype}; expected {dtype}, as the signals")
+    if any(index.dtype not in (torch.int32, torch.int64) for at in (0, 1) for index in operator[at:-1:3]):
+        raise ValueError("the compressed rows of S have indices that are not integers; expected int32 or int64")
     if len(operator) == 1:
         if tuple(operator[0].shape) != (num_nodes, num_nodes):
             raise ValueError(f"S has shape {tuple(operator[0].shape)}; expected {(num_nodes, num_nodes)}")
@@ -80,14 +86,15 @@ def check_operator(operator: Sequence[Tensor], num_nodes: int) -> None:
 class _Shift(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, operator, transpose):
-        ctx.operator, ctx.transpose = operator, transpose
+        ctx.transpose = transpose
+        ctx.save_for_backward(*operator)  # autograd notices if S is changed before the backward
         target = empty(tuple(x.shape), x.dtype)
         Product.of(operator).apply(x.contiguous(), target, transpose)
         return target
 
     @staticmethod
     def backward(ctx, grad):
-        return _Shift.apply(grad, ctx.operator, not ctx.transpose), None, None
+        return _Shift.apply(grad, ctx.saved_tensors, not ctx.transpose), None, None
 
 
 def fast_shift(w: Tensor, shift: Shift) -> Tensor:
@@ -95,6 +102,6 @@ def fast_shift(w: Tensor, shift: Shift) -> Tensor:
     operator = tuple(shift.operator)
     if len(operator) == 1 or torch.compiler.is_compiling():
         return shift.shift_nodes(w)
-    check_operator(operator, w.shape[0])
+    check_operator(operator, w.shape[0], w.dtype)
     shifted: Tensor = _Shift.apply(w.reshape(w.shape[0], -1), operator, False)
     return shifted.view(w.shape)

@@ -4,6 +4,7 @@ from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from shiftstate.filters.activations import ACTIVATIONS
@@ -36,6 +37,8 @@ class Setting:
 
     def check(self, x: Tensor, w: Tensor, weights: dict[str, Tensor]) -> None:
         """Refuse sizes that do not belong together."""
+        if self.kind not in MAPS:
+            raise ValueError(f"there is no fused {self.kind!r} filter; expected one of {', '.join(map(repr, MAPS))}")
         h_yw = weights.get("h_yw")
         if h_yw is None or h_yw.dim() != 3 or x.dim() != (3 if self.dense else 4):
             raise ValueError(f"x {tuple(x.shape)} or h_yw does not have the axes that a {self.kind} filter needs")
@@ -50,8 +53,9 @@ class Setting:
             raise ValueError(f"w_0 has shape {tuple(w.shape)}; expected {(*x.shape[:2], F)}")
         if {self.state_activation, self.output_activation} - ACTIVATIONS.keys() or self.checkpoint < 0:
             raise ValueError(f"{self} names an unknown activation or a negative checkpoint")
-        if any(tensor.dtype != x.dtype for tensor in (w, *weights.values())):
-            raise ValueError("x, w_0 and the weights have different dtypes; expected one")
+        dtypes = {tensor.dtype for tensor in (x, w, *weights.values())}
+        if len(dtypes) > 1 or x.dtype not in (torch.float32, torch.float64):
+            raise ValueError(f"x, w_0 and the weights hold {dtypes}; expected one of float32 and float64")
 
 
 @lru_cache

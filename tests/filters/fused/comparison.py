@@ -1,0 +1,126 @@
+"""Two layers with the same weights, one on each kernel; graphs that are awkward; outputs and gradients compared."""
+
+import copy
+
+import torch
+
+import shiftstate as ss
+from shiftstate.filters import IMPLEMENTATIONS
+from shiftstate.layers import LAYERS
+
+FAST = [name for name in IMPLEMENTATIONS if name != "reference"]
+"""Every implementation that has to agree with the reference."""
+
+# Of the largest value of each tensor: rounding of sums in another order, and in float32 the rational tanh. The most
+# seen in these tests is 2.3e-5, in a gradient summed over 257 signals.
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 5e-5}
+
+# Every filter; each choice of activations is one of each kind that the kernels are compiled for.
+VARIANTS = [
+    ("gcnn", {}),
+    ("rsn", {}),
+    ("rsn", {"state_activation": "tanh", "output_activation": "tanh"}),
+    ("lssm", {}),
+    ("lssm", {"gate_bias": True, "output_activation": "tanh"}),
+]
+
+
+def label(value):
+    """Ids that read well."""
+    if isinstance(value, dict):
+        return "-".join(map(str, value.values())) or "defaults"
+    return str(value).removeprefix("torch.")
+
+
+def pair(kind, G, F, K, dtype=torch.float64, kernel="fused", **options):
+    """The same layer twice, alive and with nonzero gate biases: on the kernel under test, and on the reference."""
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        layer = LAYERS[kind](G, F, K, kernel=kernel, init="alive", **options).to(dtype)
+        with torch.no_grad():
+            for name, parameter in layer.named_parameters():
+                if name.startswith("b"):
+                    parameter += 0.3 * torch.randn_like(parameter)
+    reference = copy.deepcopy(layer)
+    reference.kernel = "reference"
+    return layer, reference
+
+
+def cycle(N, dtype=torch.float64, layout="sparse"):
+    """A directed cycle, spectral radius 1: what it is given goes round and round."""
+    ring = torch.arange(N)
+    return ss.Shift.from_edges(torch.stack([ring, ring.roll(-1)]), num_nodes=N, layout=layout).to(dtype)
+
+
+def ragged(N, dtype=torch.float64, layout="sparse", seed=0):
+    """Directed, signed, with self-loops, isolated nodes, sources and sinks, and one node that gathers from many."""
+    generator = torch.Generator().manual_seed(seed)
+    S = torch.randn(N, N, generator=generator, dtype=torch.float64)
+    S *= torch.rand(N, N, generator=generator) < min(1.0, 3 / N)
+    S[0] = torch.randn(N, generator=generator, dtype=torch.float64) / N
+    S[1::5] = 0
+    S[:, 1::4] = 0
+    S /= max(1.0, float(torch.linalg.eigvals(S).abs().max()))
+    return ss.Shift.from_matrix(S, layout=layout).to(dtype)
+
+
+def signal(*shape, dtype=torch.float64, seed=7):
+    """Standard normal signals, the same ones each time and in every dtype."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+
+
+def results(layer, x, shift, cotangent=None):
+    """The output, and the gradients of x and of every parameter."""
+    x = x.detach().requires_grad_()
+    y = layer(x, shift)
+    cotangent = signal(*y.shape, dtype=y.dtype, seed=11) if cotangent is None else cotangent
+    names, parameters = zip(*layer.named_parameters(), strict=True)
+    gradients = torch.autograd.grad(y, (x, *parameters), cotangent, allow_unused=True, materialize_grads=True)
+    return {"output": y.detach()} | dict(zip(("x", *names), gradients, strict=True))
+
+
+def deviation(found, expected):
+    """The largest difference, relative to the largest value."""
+    if expected.numel() == 0:
+        return 0.0
+    return float((found - expected).abs().max() / expected.abs().max().clamp_min(1e-6))
+
+
+def assert_same(found, expected, tolerance=None):
+    """Every output and gradient alike, in shape, dtype and value."""
+    assert found.keys() == expected.keys()
+    for name, wanted in expected.items():
+        got = found[name]
+        assert got.shape == wanted.shape, name
+        assert got.dtype == wanted.dtype, name
+        worst = deviation(got, wanted)
+        allowed = TOLERANCE[wanted.dtype] if tolerance is None else tolerance
+        assert worst <= allowed, f"{name} differs by {worst:.1e} of its largest value"
+
+
+def assert_identical(found, expected):
+    """Every output and gradient alike to the last bit."""
+    assert found.keys() == expected.keys()
+    for name, wanted in expected.items():
+        assert torch.equal(found[name], wanted), name
+
+
+def filter_arguments(layer, x, shift, keep=True):
+    """What `torch.ops.shiftstate.filter` takes for this layer and x (N, B, G), by name."""
+    updates, outputs = layer.update_weights(), layer.output_weights()
+    biases = {name: weight for name, weight in updates.items() if name.startswith("b_")}
+    weights = {name: weight for name, weight in updates.items() if name not in biases} | outputs | biases
+    signals, w = layer.start(x)
+    return {
+        "kind": layer.fused,
+        "dense": layer.dense_taps(),
+        "state_activation": getattr(layer, "state_activation", "identity"),
+        "output_activation": layer.output_activation,
+        "checkpoint": layer._checkpoint_length() or 0,
+        "names": " ".join(weights),
+        "keep": keep,
+        "x": signals.detach(),
+        "w": w.detach(),
+        "weights": [weight.detach() for weight in weights.values()],
+        "operator": list(shift.operator),
+    }

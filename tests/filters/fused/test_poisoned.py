@@ -1,0 +1,65 @@
+"""No kernel reads memory before it has written it: filled with NaN instead of leftovers, nothing changes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from shiftstate.filters.fused import buffers, gcnn, matrix, product, scalar
+from shiftstate.layers.base import MIXINGS
+from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
+
+MODULES = (gcnn, matrix, product, scalar)
+
+
+def poisoned(shape, dtype):
+    return torch.full(tuple(shape), torch.nan, dtype=dtype)
+
+
+@pytest.fixture
+def poison(monkeypatch):
+    """Call it to fill all scratch memory with NaN from then on; kernels have to be compiled by then."""
+
+    def fill():
+        for module in MODULES:
+            monkeypatch.setattr(module, "empty", poisoned)
+            arrays = SimpleNamespace(**{**vars(np), "empty": lambda *args: np.full(args[0], np.nan, *args[1:])})
+            monkeypatch.setattr(module, "np", arrays)
+
+    return fill
+
+
+def test_every_module_that_asks_for_memory_is_poisoned():
+    import pkgutil
+
+    from shiftstate.filters import fused
+
+    names = [info.name for info in pkgutil.iter_modules(fused.__path__)]
+    modules = [__import__(f"{fused.__name__}.{name}", fromlist=["x"]) for name in names]
+    assert {m for m in modules if getattr(m, "empty", None) is buffers.empty} - {buffers} == set(MODULES)
+
+
+@pytest.mark.parametrize("checkpoint", [None, 2])
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
+def test_poisoned_memory_changes_no_bit(kind, options, mixing, layout, checkpoint, poison):
+    # 60 nodes of 600 columns: two tiles, two blocks of rows, the partial sums of each in scratch memory
+    sizes = [(ragged(60, layout=layout), signal(200, 60, 2)), (ragged(7, layout=layout), signal(7, 2))]
+    layers = [pair(kind, 2, 3, K, mixing=mixing, checkpoint=checkpoint, **options)[0] for K in (0, 1, 3)]
+    clean = [results(layer, x, shift) for layer in layers for shift, x in sizes]
+    poison()
+    for expected, found in zip(
+        clean, [results(layer, x, shift) for layer in layers for shift, x in sizes], strict=True
+    ):
+        assert all(torch.isfinite(value).all() for value in expected.values())
+        assert_identical(found, expected)
+
+
+def test_the_poison_is_felt(poison):
+    layer, _ = pair("lssm", 2, 3, 3)
+    results(layer, signal(7, 2), ragged(7))
+    poison()
+    assert torch.isnan(scalar.empty((2, 3), torch.float64)).all()
+    assert np.isnan(scalar.np.empty((2, 3), np.float32)).all()
