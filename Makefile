@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup test lint types check reproduce reproduce-all docs bench clean
+.PHONY: help setup test test-slow lint types check reproduce reproduce-all docs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -25,13 +25,20 @@ types: setup
 	$(BIN)/mypy
 
 check: setup
-	$(BIN)/pytest -n 2 -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"  # a thread a worker: more would wait for each other
 
 reproduce: setup  ## the paper's Figure 1 with 4 realizations a cell, into runs/quick
 	$(BIN)/shiftstate reproduce figure1 --preset quick --out runs/quick
 
 reproduce-all: setup  ## all experiments with few realizations a cell, into runs/quick
 	$(BIN)/shiftstate reproduce all --preset quick --out runs/quick
+
+test-slow: setup  ## proofs that take minutes
+	$(BIN)/pytest -m slow
+
+bench: setup  ## time the kernels on this machine, into runs/bench.json and runs/bench.svg
+	mkdir -p runs
+	$(BIN)/shiftstate bench --json runs/bench.json --plot runs/bench.svg
 
 docs: setup  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -9,6 +9,9 @@ import typer
 from rich.console import Console
 from rich.markdown import Markdown
 
+from shiftstate.bench import run as run_bench
+from shiftstate.bench.show import plot as draw_growth
+from shiftstate.bench.show import print_report, write_json
 from shiftstate.checks import check_name
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
 from shiftstate.experiments.engines import make_engine
@@ -48,6 +51,25 @@ def reproduce(
     console.print(Markdown(tables) if console.is_terminal else tables)
     console.print(f"The reading of the paper: {settings.reading.strip()}")
     console.print(f"Tables and figures of {report.stored} realizations: {', '.join(map(str, report.files))}")
+
+
+@app.command()
+def bench(
+    json: Annotated[Path | None, typer.Option(help="file for all numbers")] = None,
+    plot: Annotated[Path | None, typer.Option(help="file for the growth curves: .svg, .png or .pdf")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
+    repeats: Annotated[int, typer.Option(min=1, help="rounds; the best counts")] = 5,
+    quick: Annotated[bool, typer.Option(help="everything in miniature, to see that it runs")] = False,
+) -> None:
+    """Time the kernels against plain PyTorch, the bare shifts and PyTorch Geometric on this machine."""
+    wide = None if sys.stdout.isatty() else 140
+    with Console(stderr=True).status("") as status:
+        report = run_bench(device, quick, repeats, status.update)
+    print_report(report, Console(width=wide, highlight=False, markup=False))
+    if json:
+        write_json(report, json)
+    if plot:
+        draw_growth(report, plot)
 
 
 def main() -> None:

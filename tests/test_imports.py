@@ -17,10 +17,10 @@ BESIDE = {
     "stability": {"checks", "graphs", "filters", "layers"},
     "pyg": {"checks", "graphs", "filters", "layers"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
-    "benchmark": {"checks", "graphs", "filters", "layers", "readout", "network", "training"},
+    "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training"},
 }
 # What the rooms of the line may import from beside it.
-TAKES = {"experiments": {"datasets", "stability"}, "cli": {"datasets", "stability", "benchmark", "testing", "pyg"}}
+TAKES = {"experiments": {"datasets", "stability"}, "cli": {"datasets", "stability", "bench", "testing", "pyg"}}
 
 
 def room_of(module):

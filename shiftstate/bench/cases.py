@@ -59,6 +59,10 @@ SMALL = (Case("lssm", 4, nodes=20, batch=5), large("rsn", 3, 500, 2_000, 4), lar
 """The same in miniature, to see that everything runs."""
 
 
+COMPARED = (TABLE[-1], SMALL[-1])
+"""The cases on which PyTorch Geometric's layers are timed too."""
+
+
 class Setup:
     """The tensors of one case, the same for every contestant."""
 
@@ -133,7 +137,7 @@ class Setup:
         for number, way in enumerate(plain.PLAIN[self.case.filter]):
             runs[f"plain {number + 1}"] = self.plain(way)
         runs["bare shifts"] = self.bare()
-        if with_peers and self.case.filter == "gcnn" and self.shift.layout == "sparse":
+        if with_peers and self.case in COMPARED:
             runs |= peers.runs(self.x[0], self.shift, self.case.K, self.case.channels[1])
         return runs
 

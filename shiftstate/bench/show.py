@@ -13,15 +13,21 @@ from shiftstate.bench import Report, Row
 def print_report(report: Report, console: Console) -> None:
     """The tables."""
     console.print(", ".join(f"{key} {value}" for key, value in report.machine.items()))
-    table = Table(title="Forward + backward, float32, best times")
-    for column in ("case", "threads", "ours", "plain PyTorch", "bare shifts", "faster than plain", "over bare shifts"):
-        table.add_column(column, justify="left" if column == "case" else "right")
-    for row in report.rows:
-        table.add_row(row.case, str(row.threads), *_cells(row))
+    table = Table(title="Forward + backward, float32, one thread, best times")
+    table.add_column("case", no_wrap=True)
+    for column in ("ours", "plain PyTorch", "bare shifts", "faster than plain", "over bare shifts"):
+        table.add_column(column, justify="right")
+    alone = {row.case: row for row in report.rows if row.threads == 1}
+    for row in alone.values():
+        table.add_row(row.case, *_cells(row))
     console.print(table)
-    peers = [(row, name) for row in report.rows for name in row.seconds if "Conv" in name]
-    for row, name in peers:
-        console.print(f"{row.case}: {row.times_faster_than(name):.1f} times as fast as PyG's {name}")
+    for row in report.rows:
+        if row.threads > 1 and row.seconds:
+            gain = alone[row.case].seconds["ours"] / row.seconds["ours"]
+            console.print(f"{row.case}: {row.threads} threads are {gain:.2f} times as fast as one")
+        for name in row.seconds:
+            if "Conv" in name:
+                console.print(f"{row.case}: {row.times_faster_than(name):.1f} times as fast as PyG's {name}")
     if report.memory:
         peak = report.memory
         console.print(

@@ -66,14 +66,13 @@ class _Fused(torch.autograd.Function):
             ctx.recurrence, ctx.loan = held
             ctx.names, ctx.kept = names, len(kept)
             # Weights, x and S are saved for autograd's sake: it notices if they are changed before the backward.
-            ctx.save_for_backward(y, x, w, *weights, *kept, *operator)
+            ctx.save_for_backward(y, *kept, x, w, *weights, *operator)
         return _summed(setting, y)
 
     @staticmethod
     def backward(ctx, dy):
-        count = len(ctx.names.split()) + 3
-        saved = ctx.saved_tensors
-        (y, *sources), kept = saved[:count], saved[count:][: ctx.kept]
+        y, *saved = ctx.saved_tensors
+        kept, sources = saved[: ctx.kept], saved[ctx.kept :][: len(ctx.names.split()) + 2]
         with torch.no_grad():
             whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
             arrays = None if ctx.loan else list(kept)
@@ -146,16 +145,17 @@ def filter_backward_op(
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
     check_operator(operator, x.shape[0], x.dtype)
     named = dict(zip(names.split(), weights, strict=True))
+    setting.check(x, w, named)
+    expected = _result_shapes(setting, x, named["h_yw"])
+    found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
+    if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
+        raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
     recurrence: Any = _matrix(setting, x, w, named, operator) if dense else None
     loan = None
     if not dense:
         recurrence, loan = borrow(setting, x, w, named, keep=False)
         with torch.no_grad():
             recurrence.load(x, named, operator)
-    expected = _result_shapes(setting, x, named["h_yw"])
-    found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
-    if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
-        raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
     gradients = _backward(recurrence, names, need_x, dy, y, kept, x)
     del loan
     return [x.new_empty(0) if gradient is None else gradient.contiguous() for gradient in gradients]
