@@ -41,7 +41,8 @@ def run(filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None = None) 
     updates = filter.update_weights()
     biases = {name: updates.pop(name) for name in list(updates) if name.startswith("b_")}
     weights = {**updates, **filter.output_weights(), **biases}  # the order the kernels take them in
-    setting = Setting.of(
+    # torch.compile looks through the cache of `of`, and warns that it does.
+    setting = (Setting if torch.compiler.is_compiling() else Setting.of)(
         filter.fused or "",
         filter.dense_taps(),
         getattr(filter, "state_activation", "identity"),
