@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from shiftstate.filters.fused import buffers, gcnn, matrix, product, scalar
+from shiftstate.filters.fused import borrow, buffers, gcnn, matrix, product, scalar
 from shiftstate.layers.base import MIXINGS
 from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
 
@@ -26,6 +26,7 @@ def poison(monkeypatch):
             monkeypatch.setattr(module, "empty", poisoned)
             arrays = SimpleNamespace(**{**vars(np), "empty": lambda *args: np.full(args[0], np.nan, *args[1:])})
             monkeypatch.setattr(module, "np", arrays)
+        borrow._idle.clear()  # these have their memory already
 
     return fill
 
@@ -55,6 +56,21 @@ def test_poisoned_memory_changes_no_bit(kind, options, mixing, layout, checkpoin
     ):
         assert all(torch.isfinite(value).all() for value in expected.values())
         assert_identical(found, expected)
+
+
+@pytest.mark.parametrize("checkpoint", [None, 2])
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("mixing", ["bank", "dense"])
+@pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
+def test_a_call_leaves_nothing_behind_for_the_next(kind, options, mixing, layout, checkpoint):
+    layer, _ = pair(kind, 2, 3, 3, mixing=mixing, checkpoint=checkpoint, **options)
+    shift, x = ragged(7, layout=layout), signal(2, 7, 2)
+    clean = results(layer, x, shift)
+    for _ in range(2):
+        assert not results(layer, torch.full_like(x, torch.nan), shift)["output"].isfinite().any()
+        with torch.no_grad():
+            layer(torch.full_like(x, torch.inf), shift)
+        assert_identical(results(layer, x, shift), clean)
 
 
 def test_the_poison_is_felt(poison):
