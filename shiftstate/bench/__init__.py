@@ -3,12 +3,12 @@
 import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numba
 import torch
 
-import shiftstate
 from shiftstate.bench import memory
 from shiftstate.bench.cases import SMALL, TABLE, Case, Setup, large
 from shiftstate.bench.growth import AXES, Curve, curve
@@ -79,7 +79,7 @@ class Report:
 def machine(device: str) -> dict[str, Any]:
     """What a reader has to know to compare."""
     return {
-        "shiftstate": shiftstate.__version__,
+        "shiftstate": version("shiftstate"),
         "torch": torch.__version__,
         "numba": numba.__version__,
         "python": platform.python_version(),

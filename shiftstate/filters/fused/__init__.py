@@ -9,7 +9,6 @@ from torch import Tensor
 
 from shiftstate.filters.fused.call import call
 from shiftstate.filters.fused.gcnn import run_gcnn
-from shiftstate.filters.fused.setting import Setting
 from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
 
@@ -41,13 +40,7 @@ def run(filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None = None) 
     updates = filter.update_weights()
     biases = {name: updates.pop(name) for name in list(updates) if name.startswith("b_")}
     weights = {**updates, **filter.output_weights(), **biases}  # the order the kernels take them in
-    # torch.compile looks through the cache of `of`, and warns that it does.
-    setting = (Setting if torch.compiler.is_compiling() else Setting.of)(
-        filter.fused or "",
-        filter.dense_taps(),
-        getattr(filter, "state_activation", "identity"),
-        filter.output_activation,
-        checkpoint or 0,
-    )
+    state_activation = getattr(filter, "state_activation", "identity")
+    setting = (filter.fused or "", filter.dense_taps(), state_activation, filter.output_activation, checkpoint or 0)
     x, w = filter.start(x)
     return call(setting, x, w, weights, shift.operator)

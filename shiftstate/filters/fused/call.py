@@ -67,7 +67,7 @@ class _Fused(torch.autograd.Function):
             ctx.names, ctx.kept = names, len(kept)
             # Weights, x and S are saved for autograd's sake: it notices if they are changed before the backward.
             ctx.save_for_backward(y, *kept, x, w, *weights, *operator)
-        return _summed(setting, y)
+        return _summed(setting.dense, y)
 
     @staticmethod
     def backward(ctx, dy):
@@ -195,15 +195,17 @@ filter_op.register_autograd(_op_backward, setup_context=_op_context)
 filter_backward_op.register_autograd(refuse_twice)
 
 
-def call(setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Any) -> Tensor:
-    """y (N, B, F) of a fused filter, differentiable once."""
+def call(
+    setting: tuple[str, bool, str, str, int], x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Any
+) -> Tensor:
+    """y (N, B, F) of a fused filter, differentiable once; ``setting`` holds the fields of a `Setting`."""
     names, tensors = " ".join(weights), list(weights.values())
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, w, *tensors))
     if torch.compiler.is_compiling():
-        return _summed(setting, filter_op(*setting.values(), names, keep, x, w, tensors, list(operator))[0])
-    return _Fused.apply(setting, names, keep, list(operator), x, w, *tensors)
+        return _summed(setting[1], filter_op(*setting, names, keep, x, w, tensors, list(operator))[0])
+    return _Fused.apply(Setting.of(*setting), names, keep, list(operator), x, w, *tensors)
 
 
-def _summed(setting: Setting, y: Tensor) -> Tensor:
+def _summed(dense: bool, y: Tensor) -> Tensor:
     """Σ_g of a bank; a depthwise filter has one input a channel, and dense mixing has summed already."""
-    return y if setting.dense else y.squeeze(-1) if y.shape[-1] == 1 else y.sum(-1)
+    return y if dense else y.squeeze(-1) if y.shape[-1] == 1 else y.sum(-1)

@@ -63,12 +63,12 @@ def _sigmoid(x):
     return lambda x: 1.0 / (1.0 + math.exp(-x))
 
 
-# A named activation is handed to a kernel as numbers. Piecewise linear: the slope of its negative side, and the value
-# below which that side is cut off so that relu(−∞) is 0 and not 0 · ∞. Smooth: (p, q, s) for p + q tanh(s z). The
-# length of the tuple is part of its type, so each kind gets a loop of its own.
+# A named activation is handed to a kernel as numbers. Piecewise linear: the slope of its negative side, the value below
+# which that side is cut off so that relu(−∞) is 0 and not 0 · ∞, and the slope at NaN. Smooth: (p, q, q s, s) for
+# p + q tanh(s z). The length of the tuple is part of its type, so each kind gets a loop of its own.
 LOWEST = float(np.finfo(np.float32).min)
-PIECEWISE = {"identity": (1.0, -math.inf), "relu": (0.0, LOWEST), "leaky_relu": (0.01, -math.inf)}
-SMOOTH = {"tanh": (0.0, 1.0, 1.0), "sigmoid": (0.5, 0.5, 0.5)}
+PIECEWISE = {"identity": (1.0, -math.inf, 1.0), "relu": (0.0, LOWEST, 1.0), "leaky_relu": (0.01, -math.inf, 0.01)}
+SMOOTH = {"tanh": (0.0, 1.0, 1.0, 1.0), "sigmoid": (0.5, 0.5, 0.25, 0.5)}
 
 
 @lru_cache
@@ -82,33 +82,39 @@ def activate(z, code):
     raise NotImplementedError
 
 
-def slope(value, code):
-    """σ'(z) from σ(z)."""
+def through(gradient, value, code):
+    """gradient · σ'(z), from the value σ(z)."""
     raise NotImplementedError
 
 
 @overload(activate, jit_options=JIT)
 def _activate(z, code):
     zero, _ = _constants(z)
-    if len(code) == 2:
+    if len(code) == 3:
 
         def piecewise(z, code):
             negative = code[0] * (code[1] if z < code[1] else z)
             return negative if z <= zero else z
 
         return piecewise
-    return lambda z, code: code[0] + code[1] * tanh(code[2] * z)
+    return lambda z, code: code[0] + code[1] * tanh(code[3] * z)
 
 
-@overload(slope, jit_options=JIT)
-def _slope(value, code):
+@overload(through, jit_options=JIT)
+def _through(gradient, value, code):
     zero, one = _constants(value)
-    if len(code) == 2:
-        return lambda value, code: code[0] if value <= zero else one
+    if len(code) == 3:
 
-    def smooth(value, code):
+        def piecewise(gradient, value, code):
+            # As torch has it: a shut relu stops even a NaN, and each decides for itself what to do at NaN.
+            below = zero if code[0] == zero else code[0] * gradient
+            return below if value <= zero else gradient if value > zero else code[2] * gradient
+
+        return piecewise
+
+    def smooth(gradient, value, code):
         t = (value - code[0]) / code[1]
-        return code[1] * code[2] * (one - t * t)
+        return gradient * (code[2] * (one - t * t))
 
     return smooth
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from shiftstate.filters.fused.blocks import TILE
 from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import activate, slope
+from shiftstate.filters.fused.elementary import activate, through
 
 
 @kernel
@@ -31,7 +31,7 @@ def first_output_backward(first, end, rows, v, scale, x, yw, yx, dtotal, dx, cod
             start, stop = np.uint64(column), np.uint64(min(column + TILE, M))
             for i in range(block * rows, min(block * rows + rows, N)):
                 for j in range(start, stop):
-                    gy = dtotal[i, j] * slope(activate(yw[j] * x[i, j] + yx[j] * x[i, j], code), code)
+                    gy = through(dtotal[i, j], activate(yw[j] * x[i, j] + yx[j] * x[i, j], code), code)
                     dH[block, 1, j] += gy * x[i, j]
                     if v is not None:
                         dH[block, 0, j] += v[i, j] * x[i, j]
@@ -54,7 +54,7 @@ def finish_backward(dy, y, dtotal, code):
     """Σ_k y_k's gradient from y's; y holds σ_y(Σ_k y_k)."""
     for i in range(y.shape[0]):
         for j in range(y.shape[1]):
-            dtotal[i, j] = dy[i, j] * slope(y[i, j], code)
+            dtotal[i, j] = through(dy[i, j], y[i, j], code)
 
 
 @kernel

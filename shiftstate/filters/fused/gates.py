@@ -1,7 +1,8 @@
 """The elementwise parts of a filter with matrices for weights (dense mixing); the matrix products are BLAS's."""
 
 from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import activate, sigmoid, slope, tanh
+from shiftstate.filters.fused.elementary import activate, sigmoid, tanh
+from shiftstate.filters.fused.elementary import through as pass_through
 
 
 @kernel
@@ -63,7 +64,7 @@ def through(first, end, rows, z, d, code):
     """z becomes d σ'(z)."""
     for i in range(first * rows, min(end * rows, z.shape[0])):
         for j in range(z.shape[1]):
-            z[i, j] = d[i, j] * slope(activate(z[i, j], code), code)
+            z[i, j] = pass_through(d[i, j], activate(z[i, j], code), code)
 
 
 @kernel
@@ -71,4 +72,4 @@ def through_value(first, end, rows, value, d, code):
     """d becomes d σ'(z), with σ(z) given."""
     for i in range(first * rows, min(end * rows, d.shape[0])):
         for j in range(d.shape[1]):
-            d[i, j] *= slope(value[i, j], code)
+            d[i, j] = pass_through(d[i, j], value[i, j], code)

@@ -8,7 +8,7 @@ import numpy as np
 
 from shiftstate.filters.fused.blocks import TILE
 from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import activate, gather_row, sigmoid, slope, tanh
+from shiftstate.filters.fused.elementary import activate, gather_row, sigmoid, tanh, through
 
 
 @kernel
@@ -65,7 +65,7 @@ def backward(first, end, rows, graph, d_old, d, Sw, x, H, b, c_old, c, dtotal, d
                     candidate, forget, update, state = tanh(zc), sigmoid(zf), sigmoid(zu), sigmoid(zw)
                     t = tanh(c[i, j])
                     wj = state * t
-                    gy = dtotal[i, j] * slope(activate(H[8, j] * wj + H[9, j] * xj, code), code)
+                    gy = through(dtotal[i, j], activate(H[8, j] * wj + H[9, j] * xj, code), code)
                     dw = d[i, j] + gy * H[8, j]
                     dcj = dc[i, j] + dw * state * (one - t * t)
                     ac = dcj * update * (one - candidate * candidate)

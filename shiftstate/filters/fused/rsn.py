@@ -8,7 +8,7 @@ import numpy as np
 
 from shiftstate.filters.fused.blocks import TILE
 from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import activate, gather_row, slope
+from shiftstate.filters.fused.elementary import activate, gather_row, through
 
 
 @kernel
@@ -44,8 +44,8 @@ def backward(first, end, rows, graph, a_old, a, w, x, H, ww, dtotal, dx, code_w,
                     gather_row(graph, a_old, i, start, stop, a[i])
                 for j in range(start, stop):
                     v, wj, xj = a[i, j], w[i, j], x[i, j]
-                    gy = dtotal[i, j] * slope(activate(H[2, j] * wj + H[3, j] * xj, code_y), code_y)
-                    aj = (ww[j] * v + H[2, j] * gy) * slope(wj, code_w)
+                    gy = through(dtotal[i, j], activate(H[2, j] * wj + H[3, j] * xj, code_y), code_y)
+                    aj = through(ww[j] * v + H[2, j] * gy, wj, code_w)
                     a[i, j] = aj
                     dH[block, 0, j] += v * wj
                     dH[block, 1, j] += aj * xj

@@ -1,8 +1,7 @@
 """What a fused call is besides its tensors."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,10 +29,6 @@ class Setting:
     def of(kind: str, dense: bool, state_activation: str, output_activation: str, checkpoint: int) -> "Setting":
         """The setting of these values, made once."""
         return Setting(kind, dense, state_activation, output_activation, checkpoint)
-
-    def values(self) -> tuple[Any, ...]:
-        """The fields in order."""
-        return astuple(self)
 
     def check(self, x: Tensor, w: Tensor, weights: dict[str, Tensor]) -> None:
         """Refuse sizes that do not belong together."""

@@ -8,7 +8,7 @@ import torch
 from numba import njit
 
 from shiftstate.filters.activations import activation
-from shiftstate.filters.fused.elementary import PIECEWISE, SMOOTH, activate, encode, sigmoid, slope, tanh
+from shiftstate.filters.fused.elementary import PIECEWISE, SMOOTH, activate, encode, sigmoid, tanh, through
 from shiftstate.testing import assert_alive
 from tests.filters.fused.comparison import cycle, deviation, pair, results, signal
 
@@ -32,7 +32,7 @@ def sigmoid_of(x, y):
 def activated(z, code, y, d):
     for i in range(z.shape[0]):
         y[i] = activate(z[i], code)
-        d[i] = slope(y[i], code)
+        d[i] = through(d[i], y[i], code)
 
 
 def of(function, x):
@@ -88,7 +88,7 @@ def test_a_named_activation_and_its_slope_are_torchs(name, dtype, tolerance):
     z = torch.linspace(-6, 6, 2401, dtype=torch.float64).to(torch.from_numpy(np.empty(0, dtype)).dtype).requires_grad_()
     expected = activation(name)(z)
     slopes = torch.autograd.grad(expected.sum(), z)[0].numpy()
-    y, d = np.empty((2, len(z)), dtype)
+    y, d = np.ones((2, len(z)), dtype)
     activated(z.detach().numpy(), encode(name, dtype), y, d)
     np.testing.assert_allclose(y, expected.detach().numpy(), rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(d, slopes, rtol=tolerance, atol=tolerance)
