@@ -1,5 +1,6 @@
 """Times that can be compared: after a check for equality, interleaved, the best of several."""
 
+import math
 import time
 from collections.abc import Callable
 
@@ -14,11 +15,12 @@ PATIENCE = 30.0  # seconds for one contestant; slower ones are repeated less
 
 
 def difference(found: list[Tensor], expected: list[Tensor]) -> float:
-    """The largest deviation of any output or gradient, relative to its largest value."""
+    """The largest deviation of any output or gradient, relative to its largest value; infinite if one is NaN."""
     worst = 0.0
     for a, b in zip(found, expected, strict=True):
         a, b = a.detach().to(b.dtype), b.detach()
-        worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp_min(1e-30)))
+        deviation = float((a - b).abs().max() / b.abs().max().clamp_min(1e-30))
+        worst = math.inf if math.isnan(deviation) else max(worst, deviation)  # max(0, NaN) would be 0
     return worst
 
 
