@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -62,15 +64,24 @@ def _mb(size: int) -> str:
     return f"{size / 1e6:,.0f} MB"
 
 
-def write_json(report: Report, path: Path) -> None:
-    """All numbers; the file appears whole or not at all."""
-    temporary = path.with_name(f".{path.name}.part")
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A place to write to, moved to ``path`` when all is written; otherwise nothing is left."""
+    temporary = path.with_name(f".part.{path.name}")  # in front: matplotlib goes by the end of the name
     try:
-        temporary.write_text(json.dumps(report.to_json(), indent=1) + "\n")
+        yield temporary
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise ValueError(f"{path} cannot be written ({error}); expected a path in a writable folder") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_json(report: Report, path: Path) -> None:
+    """All numbers; the file appears whole or not at all."""
+    with _whole(path) as file:
+        file.write_text(json.dumps(report.to_json(), indent=1) + "\n")
 
 
 def plot(report: Report, path: Path) -> None:
@@ -96,5 +107,8 @@ def plot(report: Report, path: Path) -> None:
         axes[1, 0].set_ylabel("peak memory, MB")
         figure.suptitle("LSSM, sparse graph, depthwise, one thread: growth")
         figure.tight_layout()
-        figure.savefig(path)
-        plt.close(figure)
+        try:
+            with _whole(path) as file:
+                figure.savefig(file)
+        finally:
+            plt.close(figure)
