@@ -159,16 +159,24 @@ def test_the_json_is_whole_and_holds_the_ratios(report, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["bench.json"]
 
 
-def test_a_json_that_cannot_be_written_is_one_line_and_leaves_nothing(report, tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"cannot be written \(.*\); expected a path in a writable folder$"):
-        show.write_json(report, tmp_path / "missing" / "bench.json")
-    path = tmp_path / "bench.json"
+@pytest.mark.parametrize(("write", "name"), [(show.write_json, "bench.json"), (show.plot, "growth.svg")])
+def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(write, name, report, tmp_path, monkeypatch):
+    path = tmp_path / name
     path.write_text("old")
+    for folder in (tmp_path / "missing", path):  # the second is a file
+        with pytest.raises(ValueError, match=r"cannot be written \(.*\); expected a path in a writable folder$"):
+            write(report, folder / name)
     monkeypatch.setattr(show.os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(ValueError, match="No space left on device"):
-        show.write_json(report, path)
+        write(report, path)
     assert path.read_text() == "old"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["bench.json"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_plot_of_an_unknown_kind_is_refused(report, tmp_path):
+    with pytest.raises(ValueError, match="Format 'xyz' is not supported"):
+        show.plot(report, tmp_path / "growth.xyz")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
