@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Layout = Literal["auto", "dense", "sparse"]
 Normalization = Literal["spectral", "row", "column", "symmetric"]
 
-# Measured by benchmarks/layout.py (32 channels, one thread, forward + backward): below 64 nodes a dense
-# product wins at any density; above, it wins where at least one entry in eight is filled.
+# Measured by benchmarks/layout.py on one thread: below one entry in four the sparse product is the faster one, and the
+# more so the larger the graph; up to 64 nodes the fused kernels hardly mind, and all others are faster on a dense S.
 DENSE_NODES = 64
-DENSE_SHARE = 1 / 8
+DENSE_SHARE = 1 / 4
 MAX_EIGENVALUE_NODES = 20_000
 
 _MATMUL = (matmul, torch.matmul, Tensor.matmul, Tensor.__matmul__)
