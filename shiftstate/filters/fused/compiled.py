@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba import njit
+from numba.core import event
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_lock import global_compiler_lock
 
 # Fused multiply-add, no care for the sign of zero, x / y as x · (1/y). Not nnan and ninf, which let a NaN pass for a
 # number, and not reassoc, which would make a sum depend on the vector width.
@@ -45,6 +45,19 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 _ready: set[tuple[Any, ...]] = set()
 
 
+class _Compilations(event.Listener):
+    """Notices whether anything is compiled; what comes from the cache is not."""
+
+    any = False
+
+    def on_start(self, event: Any) -> None:
+        """A compilation begins."""
+        self.any = True
+
+    def on_end(self, event: Any) -> None:
+        """A compilation ends."""
+
+
 @contextmanager
 def announced(what: str, *variant: Any) -> Iterator[None]:
     """Say on standard error, once for each variant, that kernels are being compiled if that takes over a second."""
@@ -53,15 +66,18 @@ def announced(what: str, *variant: Any) -> Iterator[None]:
         yield
         return
 
+    compilations = _Compilations()
+
     def announce() -> None:
-        if global_compiler_lock.is_locked():
+        if compilations.any:
             print(f"shiftstate: compiling the fused {what} kernels (once; then cached)", file=sys.stderr, flush=True)
 
     timer = threading.Timer(1.0, announce)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        with event.install_listener("numba:compile", compilations):
+            yield
         _ready.add(key)
     finally:
         timer.cancel()

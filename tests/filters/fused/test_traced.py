@@ -58,6 +58,7 @@ def test_the_fused_operator_is_in_the_graph():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")  # inductor's own
 @pytest.mark.skipif(shutil.which("g++") is None and shutil.which("clang++") is None, reason="needs a C++ compiler")
 def test_inductor_gives_the_same():
     layer, reference = pair("lssm", 2, 3, 3, mixing="depthwise")

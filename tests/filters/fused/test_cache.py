@@ -1,0 +1,132 @@
+"""Kernels are compiled once and kept on disk, where there is one to write to, whoever else is writing to it."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+from numba.core import event
+
+from shiftstate.filters.fused import compiled
+from shiftstate.filters.fused.compiled import announced
+
+READ_ONLY = """
+import numba.core.caching
+numba.core.caching.CacheImpl._locator_classes = []  # nowhere to write: neither beside the package nor in the home
+"""
+
+CHILD = """
+import json, time, torch, shiftstate as ss
+torch.manual_seed(0)
+layer = {layer}
+shift, x = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]], layout="sparse"), torch.randn(4, 3, 1)
+
+def timed(call):
+    start = time.perf_counter()
+    return call(), time.perf_counter() - start
+
+y, forward = timed(lambda: layer(x, shift))
+_, backward = timed(lambda: y.sum().backward())
+found = torch.cat([y.detach().flatten(), *(p.grad.flatten() for p in layer.parameters())])
+layer.kernel = "reference"
+layer.zero_grad()
+z = layer(x, shift)
+z.sum().backward()
+expected = torch.cat([z.detach().flatten(), *(p.grad.flatten() for p in layer.parameters())])
+print(json.dumps({{"close": torch.allclose(found, expected, rtol=1e-4, atol=1e-5), "seconds": [forward, backward]}}))
+"""
+GCNN = 'ss.GCNN(1, 2, 2, mixing="depthwise", kernel="fused")'
+
+
+def start(cache, program):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", program]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    """Whether the numbers were right, the seconds of forward and backward, and what was said on standard error."""
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    answer = json.loads(stdout)
+    assert answer["close"]
+    return answer["seconds"], stderr.splitlines()
+
+
+def test_without_a_place_to_write_kernels_are_compiled_all_the_same(tmp_path):
+    _, said = finish(start(tmp_path, READ_ONLY + CHILD.format(layer=GCNN)))
+    assert all(line.startswith("shiftstate: compiling") for line in said)
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_processes_share_an_empty_cache_and_a_third_finds_it_filled(tmp_path):
+    program = CHILD.format(layer=GCNN)
+    for process in [start(tmp_path, program) for _ in range(2)]:
+        seconds, said = finish(process)
+        line = "shiftstate: compiling the fused GCNN kernels (once; then cached)"
+        assert set(said) <= {line}
+        assert sum(second > 1.3 for second in seconds) <= len(said) <= sum(second > 0.9 for second in seconds)
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")}
+    assert kept
+    seconds, said = finish(start(tmp_path, program))
+    assert said == []
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")} == kept
+
+
+def test_a_function_without_a_place_for_its_cache_is_compiled_without_one(monkeypatch):
+    import numba.core.caching
+
+    monkeypatch.setattr(numba.core.caching.CacheImpl, "_locator_classes", [])
+
+    def double(x):
+        return 2 * x
+
+    assert compiled.kernel(double)(21) == 42
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """A hundredth of a second for a second."""
+    timer = SimpleNamespace(Timer=lambda seconds, call: threading.Timer(seconds / 100, call))
+    monkeypatch.setattr(compiled, "threading", timer)
+    monkeypatch.setattr(compiled, "_ready", set())
+
+
+def compile_for(seconds):
+    with event.trigger_event("numba:compile"):
+        time.sleep(seconds)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_compilation_is_announced_once_if_it_takes_long(capsys):
+    for _ in range(2):
+        with announced("LSSM", 1):
+            compile_for(0.3)
+    assert capsys.readouterr().err == "shiftstate: compiling the fused LSSM kernels (once; then cached)\n"
+    with announced("LSSM", 2):
+        compile_for(0.3)
+    assert "LSSM" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_long_call_that_compiles_nothing_is_not_announced(capsys):
+    with announced("RSN"):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_call_that_fails_is_announced_again(capsys):
+    def fail():
+        with announced("RSN"):
+            compile_for(0.3)
+            raise ZeroDivisionError
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            fail()
+    assert capsys.readouterr().err.count("compiling") == 2
