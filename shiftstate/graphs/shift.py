@@ -7,7 +7,6 @@ from itertools import pairwise
 from operator import matmul
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
@@ -15,6 +14,17 @@ from torch.utils import _pytree as pytree
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.graphs import spectrum
+from shiftstate.graphs.inputs import (
+    as_device,
+    as_edge_index,
+    as_floating,
+    as_tensor,
+    as_weight,
+    check_all_finite,
+    check_square,
+    from_scipy,
+    from_torch_sparse,
+)
 from shiftstate.graphs.operators import Dense, Sparse, without_autocast
 
 if TYPE_CHECKING:
@@ -23,10 +33,10 @@ if TYPE_CHECKING:
 Layout = Literal["auto", "dense", "sparse"]
 Normalization = Literal["spectral", "row", "column", "symmetric"]
 
-# Measured by benchmarks/layout.py (32 channels, one thread, forward + backward): below 64 nodes a dense
-# product wins at any density; above, it wins where at least one entry in eight is filled.
+# Measured by benchmarks/layout.py on one thread: below one entry in four the sparse product is the faster one, and the
+# more so the larger the graph; up to 64 nodes the fused kernels hardly mind, and all others are faster on a dense S.
 DENSE_NODES = 64
-DENSE_SHARE = 1 / 8
+DENSE_SHARE = 1 / 4
 MAX_EIGENVALUE_NODES = 20_000
 
 _MATMUL = (matmul, torch.matmul, Tensor.matmul, Tensor.__matmul__)
@@ -68,7 +78,7 @@ class Shift:
             num_nodes: N; by default the largest id plus one, so isolated last nodes need it.
             layout: "dense", "sparse", or "auto" for the faster one by a measured rule.
         """
-        edges = _as_edge_index(edge_index)
+        edges = as_edge_index(edge_index)
         if num_nodes is None and edges.shape[1] == 0:
             raise ValueError("no edges and no num_nodes were given; expected num_nodes for a graph without edges")
         n = int(edges.max()) + 1 if num_nodes is None else check_whole("num_nodes", num_nodes, 1)
@@ -79,7 +89,7 @@ class Shift:
                     f"edge_index holds node id {low if low < 0 else high}; expected ids from 0 to {n - 1} "
                     f"(num_nodes is {n}); are the ids counted from 1, or is num_nodes too small?"
                 )
-        values = _as_weight(weight, edges)
+        values = as_weight(weight, edges)
         operator = Sparse.from_entries(edges[1], edges[0], values, n)
         return cls._laid_out(operator, layout)
 
@@ -91,14 +101,14 @@ class Shift:
         transposed first; for an undirected graph the two are the same.
         """
         if sp.issparse(matrix):
-            operator: Dense | Sparse = _from_scipy(matrix)
+            operator: Dense | Sparse = from_scipy(matrix)
         elif isinstance(matrix, Tensor) and matrix.layout != torch.strided:
-            operator = _from_torch_sparse(matrix)
+            operator = from_torch_sparse(matrix)
         else:
             # A copy: what was checked once must not change when the caller goes on with the matrix.
-            operator = Dense(_as_floating(_as_tensor("matrix", matrix), "matrix").clone())
-            _check_square(tuple(operator.matrix.shape))
-        _check_all_finite("matrix", operator.values)
+            operator = Dense(as_floating(as_tensor("matrix", matrix), "matrix").clone())
+            check_square(tuple(operator.matrix.shape))
+        check_all_finite("matrix", operator.values)
         return cls._laid_out(operator, layout)
 
     @classmethod
@@ -258,12 +268,12 @@ class Shift:
                 raise ValueError(f"a shift cannot hold {target}; expected a floating dtype")
             ptr = self.ptr
         else:
-            ptr = self.ptr.to(_as_device(target))
+            ptr = self.ptr.to(as_device(target))
         return Shift(self._operator.map(lambda values: values.to(target)), ptr)
 
     def permuted(self, order: Any) -> Shift:
         """The same graph with node ``order[i]`` renamed to i; signals follow as ``x[..., order, :]``."""
-        chosen = _as_tensor("order", order).to(self.device)
+        chosen = as_tensor("order", order).to(self.device)
         n = self.num_nodes
         whole = not chosen.dtype.is_floating_point and chosen.dtype != torch.bool
         if not whole or not torch.equal(chosen.sort().values.long(), torch.arange(n, device=chosen.device)):
@@ -378,86 +388,6 @@ class Shift:
             f"Shift({graphs}{self.num_nodes} nodes, {self.num_edges} edges, {self.layout}, {dtype}, "
             f"{self.device}{grad})"
         )
-
-
-def _as_tensor(name: str, data: Any) -> Tensor:
-    if isinstance(data, Tensor):
-        return data
-    try:
-        if isinstance(data, list | tuple) and not isinstance(next(iter(data), None), np.ndarray | Tensor):
-            return torch.tensor(data)  # plain lists of floats take torch's default dtype, arrays keep their own
-        array = np.array(data, order="C")  # a copy: writable and without negative strides, as torch wants it
-        return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ValueError(
-            f"{name} is a {type(data).__name__} that is not numeric, or of a kind of number that torch does not "
-            "have; expected a tensor or array"
-        ) from error
-
-
-def _as_device(target: Any) -> torch.device:
-    try:
-        return torch.device(target)
-    except (RuntimeError, TypeError) as error:
-        raise ValueError(f"target is {target!r}; expected a torch dtype, or a device such as 'cpu'") from error
-
-
-def _as_floating(values: Tensor, name: str) -> Tensor:
-    """Keep a floating dtype; integers and bools become torch's default dtype."""
-    if values.is_complex():
-        raise ValueError(f"{name} is complex; expected real weights")
-    return values if values.dtype.is_floating_point else values.to(torch.get_default_dtype())
-
-
-def _as_edge_index(edge_index: Any) -> Tensor:
-    edges = _as_tensor("edge_index", edge_index)
-    if edges.dim() != 2 or edges.shape[0] != 2:
-        hint = "; transpose it: edge_index.T" if edges.dim() == 2 and edges.shape[1] == 2 else ""
-        raise ValueError(f"edge_index has shape {tuple(edges.shape)}; expected (2, E){hint}")
-    if edges.numel() == 0:
-        return edges.long()
-    if edges.dtype.is_floating_point or edges.is_complex() or edges.dtype == torch.bool:
-        raise ValueError(f"edge_index holds {edges.dtype}; expected integer node ids")
-    return edges.long()
-
-
-def _as_weight(weight: Any, edges: Tensor) -> Tensor:
-    count = edges.shape[1]
-    if weight is None:
-        return torch.ones(count, device=edges.device)
-    values = _as_floating(_as_tensor("weight", weight), "weight")
-    if tuple(values.shape) != (count,):
-        raise ValueError(f"weight has shape {tuple(values.shape)}; expected ({count},): one number an edge")
-    if values.device != edges.device:
-        raise ValueError(f"weight is on {values.device} and edge_index on {edges.device}; expected one device")
-    _check_all_finite("weight", values)
-    return values
-
-
-def _check_square(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"matrix has shape {shape}; expected a square (N, N); is it an edge list? use from_edges")
-
-
-def _check_all_finite(name: str, values: Tensor) -> None:
-    if not torch.compiler.is_compiling() and not bool(torch.isfinite(values).all()):
-        count = int((~torch.isfinite(values)).sum())
-        raise ValueError(f"{name} holds {count} NaN or infinite entries; expected finite weights")
-
-
-def _from_scipy(matrix: Any) -> Sparse:
-    _check_square(matrix.shape)
-    coo = sp.coo_array(matrix)
-    row, col = (torch.from_numpy(np.asarray(index, dtype=np.int64)) for index in coo.coords)
-    values = _as_floating(_as_tensor("matrix", coo.data), "matrix")
-    return Sparse.from_entries(row, col, values, matrix.shape[0])
-
-
-def _from_torch_sparse(matrix: Tensor) -> Sparse:
-    _check_square(tuple(matrix.shape))
-    coo = matrix.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
-    row, col = coo.indices()
-    return Sparse.from_entries(row, col, _as_floating(coo.values(), "matrix"), matrix.shape[0])
 
 
 def _num_entries(operator: Dense | Sparse) -> int:
