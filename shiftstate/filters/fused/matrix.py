@@ -143,7 +143,9 @@ class MatrixRecurrence:
                     else self._plain_back(k, k - first, d, *arrays)
                 )
         dw0 = d + self._output_back(0, self.w0)
-        return self.dx.view(self.N, self.B, self.G), dw0.view(self.N, self.B, self.F), self.grads
+        dx, grads = self.dx.view(self.N, self.B, self.G), self.grads
+        del self.dtotal, self.dc, self.dx, self.grads  # nothing outlives the backward
+        return dx, dw0.view(self.N, self.B, self.F), grads
 
     def _again(self, first: int, last: int, starts: Tensor) -> list[Tensor]:
         """A segment's arrays, computed once more from the state at its start."""
