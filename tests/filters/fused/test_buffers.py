@@ -1,7 +1,5 @@
 """Memory that is used again: never by two at once, and never more of it than was agreed."""
 
-import gc
-
 import pytest
 import torch
 
@@ -11,7 +9,6 @@ from shiftstate.filters.fused.buffers import HELD, SMALL, empty
 
 @pytest.fixture(autouse=True)
 def _nothing_held():
-    gc.collect()
     buffers._free.clear()
     yield
     buffers._free.clear()

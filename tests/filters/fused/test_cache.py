@@ -21,25 +21,16 @@ numba.core.caching.CacheImpl._locator_classes = []  # nowhere to write: neither 
 
 CHILD = """
 import json, time, torch, shiftstate as ss
-torch.manual_seed(0)
-layer = {layer}
+torch.set_grad_enabled(False)
+layer = ss.GCNN(1, 2, 2, mixing="depthwise", kernel="fused")
 shift, x = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]], layout="sparse"), torch.randn(4, 3, 1)
-
-def timed(call):
-    start = time.perf_counter()
-    return call(), time.perf_counter() - start
-
-y, forward = timed(lambda: layer(x, shift))
-_, backward = timed(lambda: y.sum().backward())
-found = torch.cat([y.detach().flatten(), *(p.grad.flatten() for p in layer.parameters())])
+start = time.perf_counter()
+found = layer(x, shift)
+seconds = time.perf_counter() - start
 layer.kernel = "reference"
-layer.zero_grad()
-z = layer(x, shift)
-z.sum().backward()
-expected = torch.cat([z.detach().flatten(), *(p.grad.flatten() for p in layer.parameters())])
-print(json.dumps({{"close": torch.allclose(found, expected, rtol=1e-4, atol=1e-5), "seconds": [forward, backward]}}))
+print(json.dumps([torch.allclose(found, layer(x, shift), atol=1e-6), seconds]))
 """
-GCNN = 'ss.GCNN(1, 2, 2, mixing="depthwise", kernel="fused")'
+LINE = "shiftstate: compiling the fused GCNN kernels (once; then cached)"
 
 
 def start(cache, program):
@@ -49,30 +40,29 @@ def start(cache, program):
 
 
 def finish(process):
-    """Whether the numbers were right, the seconds of forward and backward, and what was said on standard error."""
+    """The seconds of the first call, and what was said on standard error; the numbers have to be right."""
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
-    answer = json.loads(stdout)
-    assert answer["close"]
-    return answer["seconds"], stderr.splitlines()
+    right, seconds = json.loads(stdout)
+    assert right
+    return seconds, stderr.splitlines()
 
 
 def test_without_a_place_to_write_kernels_are_compiled_all_the_same(tmp_path):
-    _, said = finish(start(tmp_path, READ_ONLY + CHILD.format(layer=GCNN)))
-    assert all(line.startswith("shiftstate: compiling") for line in said)
+    _, said = finish(start(tmp_path, READ_ONLY + CHILD))
+    assert set(said) <= {LINE}
     assert not list(tmp_path.iterdir())
 
 
 def test_two_processes_share_an_empty_cache_and_a_third_finds_it_filled(tmp_path):
-    program = CHILD.format(layer=GCNN)
-    for process in [start(tmp_path, program) for _ in range(2)]:
+    for process in [start(tmp_path, CHILD) for _ in range(2)]:
         seconds, said = finish(process)
-        line = "shiftstate: compiling the fused GCNN kernels (once; then cached)"
-        assert set(said) <= {line}
-        assert sum(second > 1.3 for second in seconds) <= len(said) <= sum(second > 0.9 for second in seconds)
+        assert said in ([], [LINE])
+        assert said or seconds < 3  # the first of its kernels is compiled before the clock of the announcement starts
+        assert not said or seconds > 1
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")}
     assert kept
-    seconds, said = finish(start(tmp_path, program))
+    _, said = finish(start(tmp_path, CHILD))
     assert said == []
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")} == kept
 

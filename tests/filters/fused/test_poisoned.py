@@ -41,8 +41,7 @@ def test_every_module_that_asks_for_memory_is_poisoned():
     assert {m for m in modules if getattr(m, "empty", None) is buffers.empty} - {buffers} == set(MODULES)
 
 
-@pytest.mark.parametrize("checkpoint", [None, 2])
-@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize(("layout", "checkpoint"), [("dense", None), ("sparse", None), ("sparse", 2)])
 @pytest.mark.parametrize("mixing", MIXINGS)
 @pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
 def test_poisoned_memory_changes_no_bit(kind, options, mixing, layout, checkpoint, poison):
@@ -58,8 +57,7 @@ def test_poisoned_memory_changes_no_bit(kind, options, mixing, layout, checkpoin
         assert_identical(found, expected)
 
 
-@pytest.mark.parametrize("checkpoint", [None, 2])
-@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize(("layout", "checkpoint"), [("dense", None), ("sparse", None), ("sparse", 2)])
 @pytest.mark.parametrize("mixing", ["bank", "dense"])
 @pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
 def test_a_call_leaves_nothing_behind_for_the_next(kind, options, mixing, layout, checkpoint):
