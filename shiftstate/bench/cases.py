@@ -89,10 +89,10 @@ class Setup:
 
         return run
 
-    def exact(self) -> list[Tensor]:
-        """Output and gradients by the reference in float64; checkpointed, so that large cases fit."""
+    def in_float64(self, kernel: str) -> list[Tensor]:
+        """Output and gradients in float64; checkpointed, so that large cases fit."""
         layer = copy.deepcopy(self.layer).double()
-        layer.kernel, layer.checkpoint = "reference", "sqrt"
+        layer.kernel, layer.checkpoint = kernel, "sqrt"
         y = layer(self.x.double(), self.shift.to(torch.float64))
         parameters = [parameter for parameter in layer.parameters() if parameter.numel()]
         return [y, *torch.autograd.grad(y, parameters, self.cotangent.double())]

@@ -25,11 +25,12 @@ def runs(x: Tensor, shift: Shift, K: int, channels: int) -> dict[str, Any]:
 
     def run(layer: Any, graph: tuple[Any, ...]) -> Any:
         cotangent = torch.ones(x.shape[0], channels)
-        parameters = list(layer.parameters())
+        signal = x.clone().requires_grad_()  # as inside a network, and as our layers' `mix` asks of them
+        wanted = [signal, *layer.parameters()]
 
         def once() -> list[Tensor]:
-            y = layer(x, *graph)
-            return [y, *torch.autograd.grad(y, parameters, cotangent)]
+            y = layer(signal, *graph)
+            return [y, *torch.autograd.grad(y, wanted, cotangent)]
 
         return once
 

@@ -4,6 +4,7 @@ A small filter spends as long on making its arrays as on using them. A recurrenc
 the graph that needs it, so two calls never share one; those that are idle hold a bounded amount of memory.
 """
 
+import os
 import threading
 from collections import OrderedDict
 from typing import Any
@@ -21,6 +22,14 @@ _idle: OrderedDict[Any, list[Recurrence]] = OrderedDict()  # the longest unused 
 _lock = threading.RLock()  # a loan may end in the middle of another one's beginning, when garbage is collected
 
 
+def _renew_lock() -> None:
+    global _lock  # a thread of the parent may have held it when the child was forked
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 class Loan:
     """A recurrence on loan; it goes back when the loan is forgotten."""
 
@@ -28,6 +37,7 @@ class Loan:
         self.key, self.recurrence = key, recurrence
 
     def __del__(self) -> None:
+        self.recurrence.__dict__.pop("product", None)  # S belongs to the call
         with _lock:
             _idle.setdefault(self.key, []).append(self.recurrence)
             _idle.move_to_end(self.key)

@@ -5,6 +5,7 @@ page fault for every 4 KiB, about a fifth of the computation; so a little of it 
 """
 
 import math
+import os
 import threading
 from collections import deque
 from typing import Any
@@ -18,6 +19,14 @@ HELD = 2**26  # bytes at most that wait for the next call; larger arrays get hug
 
 _free: deque[Any] = deque()
 _lock = threading.RLock()  # a lease may end in the middle of another one's beginning, when garbage is collected
+
+
+def _renew_lock() -> None:
+    global _lock  # a thread of the parent may have held it when the child was forked
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class _Lease:
