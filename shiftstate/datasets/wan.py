@@ -56,7 +56,7 @@ def wan(
         >>> from shiftstate.datasets.texts import tokenize
         >>> from shiftstate.datasets.wan import wan
         >>> wan(tokenize("The end of the day. The night."), ["the", "of"])
-        array([[64, 80],
+        array([[ 64,  80],
                [100,   0]])
     """
     weights = _weights(window, decay)
