@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from shiftstate.bench import run as run_bench
-from shiftstate.bench.show import plot as draw_growth
 from shiftstate.bench.show import check_writable, print_report, write_json
+from shiftstate.bench.show import plot as draw_growth
 from shiftstate.checks import check_name
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
 from shiftstate.experiments.engines import make_engine
