@@ -13,8 +13,8 @@ from rich.markdown import Markdown
 from rich.markup import escape
 
 from shiftstate.bench import run as run_bench
+from shiftstate.bench.show import check_writable, print_report, write_json
 from shiftstate.bench.show import plot as draw_growth
-from shiftstate.bench.show import print_report, write_json
 from shiftstate.checks import check_name
 from shiftstate.datasets.fetch import GUTENBERG
 from shiftstate.datasets.fetch import fetch as fetch_books
@@ -80,9 +80,13 @@ def bench(
     quick: Annotated[bool, typer.Option(help="everything in miniature, to see that it runs")] = False,
 ) -> None:
     """Time the kernels against plain PyTorch, the bare shifts and PyTorch Geometric on this machine."""
+    for path in (json, plot):
+        if path:
+            check_writable(path)
     wide = None if sys.stdout.isatty() else 140
-    with Console(stderr=True).status("") as status:
-        report = run_bench(device, quick, repeats, status.update)
+    progress = Console(stderr=True, highlight=False, markup=False)
+    with progress.status("") as status:
+        report = run_bench(device, quick, repeats, status.update if progress.is_terminal else progress.print)
     print_report(report, Console(width=wide, highlight=False, markup=False))
     if json:
         write_json(report, json)
