@@ -39,9 +39,12 @@ def command(monkeypatch, capsys):
 
     def call(*words):
         monkeypatch.setattr("sys.argv", ["shiftstate", "inspect", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
+        code = 0
+        try:
             main()
-        return ended.value.code or 0, *capsys.readouterr()
+        except SystemExit as ended:
+            code = ended.code
+        return code, *capsys.readouterr()
 
     return call
 
