@@ -82,7 +82,7 @@ def _check_command_line(command: str) -> None:
         found = found.commands[words.pop(0)]
     parsed = found.make_context(name, words).params
     if name == "reproduce":
-        assert parsed["experiment"] in (*EXPERIMENTS, "figure2", "all")
+        assert parsed["experiment"] in (*EXPERIMENTS, "figure2", "stability", "all")
         load_preset(parsed["preset"], overrides=parsed["set"])
         make_engine(parsed["engine"], parsed["workers"], parsed["scheduler"])
 

@@ -163,6 +163,13 @@ class Store:
             "versions": [json.loads(one) for one in sorted(set(versions))],
         }
 
+    def versions(self, realization: Realization) -> dict[str, str]:
+        """With what this realization was made; empty if it is not stored."""
+        rows = self._read("SELECT config, versions FROM realizations")
+        found = next((text for config, text in rows if config == realization.to_json()), "{}")
+        known: dict[str, str] = json.loads(found)
+        return known
+
     def to_csv(self) -> str:
         """Everything that is stored, one line for every realization; `import_csv` reads it back."""
         text = io.StringIO()
