@@ -15,6 +15,7 @@ from shiftstate.bench.show import print_report, write_json
 from shiftstate.checks import check_name
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
 from shiftstate.experiments.engines import make_engine
+from shiftstate.experiments.report.build import write_page
 from shiftstate.experiments.reproduce import reproduce as run_reproduce
 from shiftstate.experiments.summary import tables_markdown
 from shiftstate.experiments.sweep import SweepError
@@ -70,6 +71,16 @@ def bench(
         write_json(report, json)
     if plot:
         draw_growth(report, plot)
+
+
+@app.command()
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of results")],
+) -> None:
+    """Write tables, figures and one self-contained page from what is stored in a directory."""
+    page = write_page(directory)
+    lenses = f" and {page.lenses} under the lens" if page.lenses else ""
+    print(f"{page.path}: {page.stored} trainings{lenses}, {page.size / 1e6:.1f} MB; open it in a browser")
 
 
 def main() -> None:

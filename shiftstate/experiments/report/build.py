@@ -1,0 +1,121 @@
+"""`shiftstate report`: gather what a directory holds, and write its tables, figures and page."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shiftstate import __version__
+from shiftstate.experiments.config import Preset, load_preset
+from shiftstate.experiments.figures import CHANCE
+from shiftstate.experiments.files import write_whole
+from shiftstate.experiments.plan import Plan, guess_plan, read_plans
+from shiftstate.experiments.report.lens import read_lenses, that_fit
+from shiftstate.experiments.report.page import chart_library, render
+from shiftstate.experiments.report.results import (
+    TITLES,
+    describe_claims,
+    describe_experiments,
+    describe_filters,
+    describe_protocols,
+    describe_realizations,
+    open_results,
+)
+from shiftstate.experiments.report.words import read_words
+from shiftstate.experiments.reproduce import write_report
+from shiftstate.experiments.store import Row, Store
+
+PAGE = "report.html"
+OTHER_FILES = ("tables.md", "summary.json", "claims.json", "provenance.json", "plan.json", "realizations.csv")
+
+
+@dataclass(frozen=True)
+class Page:
+    """What was written."""
+
+    path: Path
+    size: int
+    """Bytes."""
+    stored: int
+    """Realizations."""
+    lenses: int
+
+
+def write_page(directory: Path) -> Page:
+    """Write report.html, and the tables and figures that it shows, from what is stored in the directory.
+
+    It may be called while a run goes on there: the page then says how far the run is.
+    """
+    if not directory.is_dir():
+        raise ValueError(f"{directory} is not a directory; expected one that `shiftstate reproduce` wrote")
+    library = chart_library()
+    lenses, words = read_lenses(directory), read_words(directory)
+    with open_results(directory) as store:
+        if store is None and not lenses and not words:
+            raise ValueError(
+                f"{directory} holds no results; expected results.sqlite, realizations.csv, a lens or a word network: "
+                f"`shiftstate reproduce figure1 --out {directory}` makes some"
+            )
+        results = _results(directory, store) if store is not None else _no_results()
+    shown = that_fit(lenses)
+    files = [name for name in OTHER_FILES if (directory / name).exists()]
+    pictures = sorted(path.name for kind in ("svg", "png") for path in directory.glob(f"*.{kind}"))
+    title = directory.resolve().name or "results"
+    page = results | {
+        "title": title,
+        "titles": TITLES,
+        "out": shlex.quote(title),
+        "version": __version__,
+        "files": files + pictures,
+        "lenses": [{"id": lens.id, "title": lens.title} for lens in shown],
+        "lenses_stored": len(lenses),
+        "lens_first": next((place for place, lens in enumerate(shown) if lens.gated), 0),
+        "words": words,
+    }
+    content = render(page, [lens.content for lens in shown], library).encode()
+    write_whole(directory / PAGE, content)
+    return Page(directory / PAGE, len(content), len(results["realizations"]["id"]), len(lenses))
+
+
+def _results(directory: Path, store: Store) -> dict[str, Any]:
+    rows, records = store.rows(), store.records()
+    recorded = read_plans(directory)
+    plans = {**_guesses(rows, recorded), **recorded}
+    report = write_report(directory, store, _preset(plans))
+    return {
+        "filters": describe_filters([record["filter"] for record in records]),
+        "experiments": describe_experiments(report.summary, records, plans, report.ceilings),
+        "chance": {name: CHANCE / 100 for name in ("figure1", "table1")},
+        "claims": describe_claims(report.summary.findings) if records else [],
+        "realizations": describe_realizations(records),
+        "protocols": describe_protocols(records),
+        "provenance": store.provenance(),
+        "plan_recorded": bool(recorded),
+    }
+
+
+def _no_results() -> dict[str, Any]:
+    names = ("filters", "experiments", "claims", "protocols")
+    nothing: dict[str, Any] = {name: [] for name in names}
+    return nothing | {
+        "chance": {},
+        "realizations": describe_realizations([]),
+        "provenance": None,
+        "plan_recorded": False,
+    }
+
+
+def _guesses(rows: Sequence[Row], recorded: Mapping[str, Plan]) -> dict[str, Plan]:
+    names = {row.realization.experiment for row in rows} - set(recorded)
+    guesses = {
+        name: guess_plan([row.realization for row in rows if row.realization.experiment == name]) for name in sorted(names)
+    }
+    return {name: plan for name, plan in guesses.items() if plan is not None}
+
+
+def _preset(plans: Mapping[str, Plan]) -> Preset:
+    """The preset whose reading stands above the tables."""
+    for plan in plans.values():
+        return load_preset(plan.preset)
+    return Preset("none", "Settings of no preset: every line of realizations.csv has its own.", ())

@@ -1,0 +1,73 @@
+"""Networks of words as the page draws them: the words with most weight, and the strongest edges between them."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shiftstate.stability.layout import layout
+
+WORDS = 70
+"""Words drawn."""
+EDGES = 260
+"""Edges drawn."""
+BEST = 6
+"""Edges named for each word, in and out."""
+
+
+def read_words(directory: Path) -> list[dict[str, Any]]:
+    """Every .npz of the directory that holds a `matrix` W and its `words`; others are left alone.
+
+    W[i, j] is the weight of word j after word i.
+    """
+    return [_describe(path, *content) for path in sorted(directory.glob("*.npz")) if (content := _read(path))]
+
+
+def _read(path: Path) -> tuple[NDArray[np.float64], list[str]] | None:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not {"matrix", "words"} <= set(file.files):
+                return None
+            matrix, words = np.asarray(file["matrix"], dtype=np.float64), [str(word) for word in file["words"]]
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise ValueError(f"{path} cannot be read ({error}); expected a word network: `matrix` and `words`") from None
+    if matrix.shape != (len(words), len(words)) or not np.isfinite(matrix).all():
+        raise ValueError(
+            f"{path} holds a matrix of shape {matrix.shape} for {len(words)} words; expected finite numbers, "
+            "a row and a column for each word"
+        )
+    return matrix, words
+
+
+def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> dict[str, Any]:
+    size = np.abs(matrix)
+    np.fill_diagonal(size, 0.0)
+    weight = size.sum(0) + size.sum(1)
+    shown = np.argsort(-weight, kind="stable")[: min(WORDS, np.count_nonzero(weight))]
+    part = size[np.ix_(shown, shown)]
+    strongest = [divmod(int(place), len(shown)) for place in np.argsort(-part, axis=None, kind="stable")[:EDGES]]
+    edges = [(i, j) for i, j in strongest if part[i, j] > 0]
+    drawn = part >= part[edges[-1]] if edges else part > 0
+    return {
+        "file": path.name,
+        "words": [words[one] for one in shown],
+        "of": len(words),
+        "edges_of": int(np.count_nonzero(size)),
+        "weight": _short(weight[shown]),
+        "places": [_short(place) for place in layout(np.sqrt(part * drawn))],
+        "edges": [[i, j, *_short(matrix[shown[i], shown[j]])] for i, j in edges],
+        "after": [_best(words, matrix[one], size[one]) for one in shown],
+        "before": [_best(words, matrix[:, one], size[:, one]) for one in shown],
+    }
+
+
+def _best(words: list[str], values: NDArray[np.float64], size: NDArray[np.float64]) -> list[list[Any]]:
+    """The strongest edges of one word: the words at their other ends, with the weights."""
+    order = np.argsort(-size, kind="stable")[:BEST]
+    return [[words[one], *_short(values[one])] for one in order if size[one] > 0]
+
+
+def _short(values: Any) -> list[float]:
+    return [float(f"{value:.4g}") for value in np.atleast_1d(values)]
