@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from shiftstate.checks import check_finite, check_name, check_whole
 from shiftstate.filters import Step, Taps, choose_kernel, reference
 from shiftstate.filters.activations import Activation, activation
+from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
 from shiftstate.layers.memory import check_bank_fits
@@ -226,6 +227,19 @@ class Layer(nn.Module):
             y = (y if len(batch) == 1 else y.reshape(N, *batch, self.out_channels)).movedim(0, -2)
             return y if self.bias is None else y + self.bias
 
+    def watch(self, x: Tensor, shift: Shift, observe: Observer) -> Tensor:
+        """The call by the reference recurrence, with ``observe(k, step, y_k)`` called at every k; nodes come first.
+
+        Gradients flow, so derivatives by any state that was observed can be taken.
+        """
+        x, precision = self._prepare(x, shift)
+        N, batch = shift.num_nodes, x.shape[:-2]
+        with precision:
+            nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
+            y = reference.run(self, nodes_first, shift, observe=observe)
+            y = y.reshape(N, *batch, self.out_channels).movedim(0, -2)
+            return y if self.bias is None else y + self.bias
+
     @torch.no_grad()
     def trace(self, x: Tensor, shift: Shift) -> Trace:
         """States, memories, gates and outputs along k for one call; the layer is left as it was."""
@@ -236,10 +250,8 @@ class Layer(nn.Module):
             steps.append(step)
             outputs.append(y)
 
-        x, precision = self._prepare(x, shift)
+        self.watch(x, shift, observe)
         N, batch = shift.num_nodes, x.shape[:-2]
-        with precision:
-            reference.run(self, x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels), shift, observe=observe)
 
         def stacked(signals: list[Tensor]) -> Tensor:
             full = outputs[0].shape  # w_0 of a bank, and every state of a GCNN, is the same for every f
