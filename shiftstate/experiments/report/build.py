@@ -109,7 +109,8 @@ def _no_results() -> dict[str, Any]:
 def _guesses(rows: Sequence[Row], recorded: Mapping[str, Plan]) -> dict[str, Plan]:
     names = {row.realization.experiment for row in rows} - set(recorded)
     guesses = {
-        name: guess_plan([row.realization for row in rows if row.realization.experiment == name]) for name in sorted(names)
+        name: guess_plan([row.realization for row in rows if row.realization.experiment == name])
+        for name in sorted(names)
     }
     return {name: plan for name, plan in guesses.items() if plan is not None}
 

@@ -76,10 +76,11 @@ def _title(name: str, content: Mapping[str, Any]) -> str:
     known = content.get("realization")
     if not isinstance(known, Mapping) or "filter" not in known:
         return name
+    known = {**known.get("config", {}), **known}
     experiment = str(known.get("experiment", ""))
     parts = [TITLES.get(experiment, experiment), title(str(known["filter"]))]
     parts += [f"{axis} = {known[axis]}" for axis in ("K", "L") if axis in known]
-    parts += [str(known["author"])] if known.get("author") else []
+    parts += [f"\u2068{known['author']}\u2069"] if known.get("author") else []
     parts += [f"{axis} {known[axis]}" for axis in ("graph", "draw") if axis in known]
     return ", ".join(part for part in parts if part)
 

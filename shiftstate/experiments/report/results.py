@@ -79,9 +79,7 @@ def _key(record: Record) -> Key:
     return record["experiment"], record["filter"], record["K"], record["L"], record["author"]
 
 
-def _cell(
-    line: Line, interval: tuple[float, float] | None, records: Sequence[Record], single: int
-) -> dict[str, Any]:
+def _cell(line: Line, interval: tuple[float, float] | None, records: Sequence[Record], single: int) -> dict[str, Any]:
     times = [record["seconds"] for record in records]
     return asdict(line) | {
         "interval": interval,

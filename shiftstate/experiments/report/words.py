@@ -1,5 +1,6 @@
 """Networks of words as the page draws them: the words with most weight, and the strongest edges between them."""
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> dict
     edges = [(i, j) for i, j in strongest if part[i, j] > 0]
     drawn = part >= part[edges[-1]] if edges else part > 0
     return {
-        "file": path.name,
+        "title": _title(path),
         "words": [words[one] for one in shown],
         "of": len(words),
         "edges_of": int(np.count_nonzero(size)),
@@ -61,6 +62,15 @@ def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> dict
         "after": [_best(words, matrix[one], size[one]) for one in shown],
         "before": [_best(words, matrix[:, one], size[:, one]) for one in shown],
     }
+
+
+def _title(path: Path) -> str:
+    """The author, where a .json beside the network tells, and its file."""
+    try:
+        author = json.loads(path.with_suffix(".json").read_text("utf-8"))["author"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return path.name
+    return f"\u2068{author}\u2069 ({path.name})"
 
 
 def _best(words: list[str], values: NDArray[np.float64], size: NDArray[np.float64]) -> list[list[Any]]:

@@ -1,11 +1,21 @@
-// Charts by Plotly: unpacked once, drawn one after another when the page is there, redrawn when the colours change.
+// Charts by Plotly: unpacked once, drawn when they come into sight, redrawn when the colours change.
 
 const charts = [];
+const onRedraw = [];
+const coarse = matchMedia("(pointer: coarse)").matches;
+const BUTTONS = coarse ? ["toImage"] : ["toImage", "zoom2d", "pan2d", "resetScale2d"];
+const PAPER_WIDTH = 660;
+const IN_SIGHT = "400px";
 let Plotly = null;
 let printing = false;
 
+function unpacked(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  return Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+}
+
 async function loadLibrary() {
-  const packed = Uint8Array.from(atob(document.getElementById("library").textContent), (one) => one.charCodeAt(0));
+  const packed = unpacked(document.getElementById("library").textContent);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const script = document.createElement("script");
   script.textContent = await new Response(stream).text();
@@ -30,38 +40,55 @@ function themed(layout) {
     [key, { ...axis, ...titled(layout[key] || {}) }]));
   return {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest",
-    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom", // a finger on a chart scrolls the page
+    dragmode: coarse ? false : "zoom", // a finger on a chart scrolls the page
     font: { family: style.getPropertyValue("--sans"), size: 13, color: color("text") },
     hoverlabel: { font: { family: style.getPropertyValue("--sans") } },
-        margin: { l: 56, r: 12, t: 34, b: 40 },
+    margin: { l: 56, r: 12, t: 34, b: 40 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: color("edge"), activecolor: color("accent") },
     ...layout, ...themedAxes,
     legend: { orientation: "h", x: 0, y: -0.2, yanchor: "top", traceorder: "normal", ...layout.legend },
   };
 }
 
-// A figure whose picture is build() -> {traces, layout, alt}; the returned function draws it again.
+// A figure whose picture is build() -> {traces, layout, alt}; draw() draws it again once it has been in sight.
 function chart(caption, build, height = 380) {
   const box = el("div", { class: "chart", role: "img" });
   box.style.height = `${height}px`;
-  const one = { box, drawn: false, draw() {
+  const one = { box, seen: false, draw() {
     const { traces, layout, alt } = build();
     box.setAttribute("aria-label", alt);
-    if (!Plotly) return;
+    if (!Plotly || !one.seen) return;
     if (layout.height) box.style.height = `${layout.height}px`;
-    const width = printing ? { width: 660 } : {};
+    const width = printing ? { width: PAPER_WIDTH } : {};
     Plotly.react(box, traces, themed({ ...layout, ...width, autosize: !printing }),
-      { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
-        toImageButtonOptions: { format: "svg" } });
-    one.drawn = true;
+      { responsive: true, displaylogo: false, modeBarButtons: [BUTTONS], toImageButtonOptions: { format: "svg" } });
   } };
   charts.push(one);
-  return { figure: el("figure", {}, box, caption ? el("figcaption", {}, caption) : null), draw: () => one.draw(), box };
+  return { figure: el("figure", {}, box, caption ? el("figcaption", {}, caption) : null), draw: one.draw, box };
 }
 
-const redrawAll = () => charts.forEach((one) => one.draw());
+const redrawAll = () => [...charts.map((one) => one.draw), ...onRedraw].forEach((draw) => draw());
 
-async function drawAll() {
+function drawInSight() {
+  const sight = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
+    sight.unobserve(entry.target);
+    const one = charts.find((each) => each.box === entry.target);
+    one.seen = true;
+    one.draw();
+    document.documentElement.dataset.ready = "true";
+  }), { rootMargin: IN_SIGHT });
+  charts.forEach((one) => sight.observe(one.box));
+}
+
+function drawOnPaper(now) {
+  if (now === printing) return;
+  printing = now;
+  charts.forEach((one) => { one.seen = true; });
+  redrawAll();
+}
+
+async function drawCharts() {
+  charts.forEach((one) => one.draw()); // their descriptions: the pictures follow
   try {
     await loadLibrary();
   } catch (error) {
@@ -70,12 +97,8 @@ async function drawAll() {
     charts.forEach((one) => one.box.remove());
     return;
   }
-  for (const one of charts) {
-    await new Promise((next) => setTimeout(next)); // let clicks and scrolling through between two charts
-    one.draw();
-  }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-  const onPaper = (now) => { if (now !== printing) { printing = now; redrawAll(); } };
-  addEventListener("beforeprint", () => onPaper(true));
-  addEventListener("afterprint", () => onPaper(false));
+  drawInSight();
+  dark.addEventListener("change", redrawAll);
+  addEventListener("beforeprint", () => drawOnPaper(true));
+  addEventListener("afterprint", () => drawOnPaper(false));
 }

@@ -65,7 +65,7 @@ function table(caption, columns, groups, attributes = {}) {
     return el(tag, { scope: place === 0 ? "row" : null, class: `${kind} ${given.best ? "best" : ""}`.trim() || null,
       "data-value": given.value }, given.cell);
   })))));
-  const made = el("table", attributes, el("caption", {}, caption), el("thead", {}, el("tr", {}, head)), bodies);
+  const made = el("table", attributes, el("caption", {}, el("span", {}, caption)), el("thead", {}, el("tr", {}, head)), bodies);
   return el("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": caption }, made);
 }
 

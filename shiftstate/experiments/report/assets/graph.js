@@ -1,9 +1,13 @@
 // Graphs as pictures: nodes and edges in SVG, values as colours, what is under the pointer beside it.
 
 // Blue, pale, red-brown for signed values and Cividis for shares: both are told apart without red or green.
-const SIGNED = [[33, 78, 140], [103, 151, 203], [238, 238, 234], [221, 139, 105], [150, 45, 25]];
+const SIGNED_LIGHT = [[33, 78, 140], [103, 151, 203], [238, 238, 234], [221, 139, 105], [150, 45, 25]];
+const SIGNED_DARK = [[140, 190, 245], [72, 112, 165], [52, 59, 66], [172, 92, 66], [250, 155, 120]];
 const SHARE = [[0, 34, 78], [67, 78, 108], [125, 124, 120], [188, 174, 108], [254, 232, 56]];
 const BLANK = "rgba(128, 128, 128, 0.35)";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const signedColors = () => (dark.matches && !printing ? SIGNED_DARK : SIGNED_LIGHT);
 
 function ramp(stops, share) {
   const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
@@ -19,6 +23,9 @@ function legend(stops, low, high) {
   bar.style.background = gradient(stops);
   return el("div", { class: "legend" }, el("span", {}, low), bar, el("span", {}, high));
 }
+
+// A picture too wide for a phone scrolls in its own box.
+const scrolling = (title) => el("div", { class: "picture", role: "region", tabindex: "0", "aria-label": title });
 
 const tip = document.getElementById("tip");
 

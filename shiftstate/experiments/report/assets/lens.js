@@ -5,7 +5,7 @@ const PLAY_MS = 350;
 
 const lensContent = (place) => JSON.parse(document.getElementById(`lens-${place}`).textContent);
 const nodeName = (graph, place) => (graph.names ? graph.names[place] : `node ${graph.nodes[place]}`);
-const sub = (letter, k) => `${letter}_${k}`;
+const sub = (letter, k) => `${letter}${String(k).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[digit])}`;
 
 // One slice (n) of a quantity (K + 1, channels, n), or of a gate (K, channels, n), which begins at k = 1.
 const slice = (values, k, channel, first = 0) => (k < first ? null : values[k - first][channel]);
@@ -48,6 +48,7 @@ class LensView {
     el("div", { class: "lens" }, el("div", {}, this.panels),
       el("div", {}, this.curveField, this.along.figure, this.values, this.ofNode.figure)));
     this.open(data.lens_first);
+    onRedraw.push(() => this.show(this.k));
   }
 
   open(place) {
@@ -80,8 +81,8 @@ class LensView {
     const nodes = graph.nodes.map((_, place) => [String(place), nodeName(graph, place)]);
     this.nodeSelect = select("Node", nodes, (key) => this.pick(Number(key)), String(this.node));
     this.choices.replaceChildren(...(layers.length > 1 ? [layerField] : []),
-      select("Show", known.map(([key, text]) => [key, `${text}_k`]), again("quantity"), this.quantity).field, channelField,
-      select("Colours", [["fixed", "one scale for all k"], ["each", "a scale for each k"]],
+      select("Show", known.map(([key, text]) => [key, `${text}ₖ`]), again("quantity"), this.quantity).field, channelField,
+      select("Colours", [["fixed", "one scale for all k ≥ 1"], ["each", "a scale for each k"]],
         (key) => again("fixed")(key === "fixed"), this.fixed ? "fixed" : "each").field, this.nodeSelect.field);
     const curves = lensCurves(this.layer);
     if (!curves.some(([key]) => key === this.curve)) this.curve = "states";
@@ -94,16 +95,20 @@ class LensView {
     for (const panel of [this.main, ...this.gates.map((gate) => gate.panel)]) {
       watchNodes(panel.picture, (node) => this.told(node), (node) => node !== null && this.pick(node));
     }
+    this.panels.style.setProperty("--gates", Math.min(Math.max(this.gates.length, 1), 4));
     this.panels.replaceChildren(this.main.figure, ...this.gates.map((gate) => gate.panel.figure));
   }
 
   buildVerdict() {
     const { word, sentence, notes, advice } = this.layer.verdict;
     const { graph } = this.lens;
+    const run = this.lens.realization;
+    const again = run?.accuracy_again === undefined ? "" : `Trained again from its record: test accuracy ${percent(run.accuracy_again, 2)} %, ` +
+      `recorded ${percent(run.accuracy_recorded, 2)} %. `;
     const left = graph.left_out.nodes ? ` ${graph.left_out.nodes} nodes are not drawn.` : "";
     this.verdict.replaceChildren(
       el("p", {}, el("span", { class: `verdict ${word === "alive" ? "holds" : "fails"}` }, word), " ", [sentence, ...notes, ...advice].join(" ")),
-      el("p", { class: "note" }, `${graph.num_nodes} nodes, ρ(S) = ${number(graph.spectral_radius)}; curves over ${this.lens.signals} signals, ` +
+      el("p", { class: "note" }, `${again}${graph.num_nodes} nodes, ρ(S) = ${number(graph.spectral_radius)}; curves over ${this.lens.signals} signals, ` +
         `the picture is of signal ${this.lens.sample}.${left}`));
   }
 
@@ -115,15 +120,16 @@ class LensView {
     const { sample } = this.layer;
     const all = sample[this.quantity];
     const values = slice(all, k, this.channel);
-    const most = (this.fixed ? largest(all, this.channel) : largest([all[k]], this.channel)) || 1;
+    const most = (this.fixed ? largest(all.length > 1 ? all.slice(1) : all, this.channel) : largest([all[k]], this.channel)) || 1;
+    const colors = signedColors();
     const letter = QUANTITIES[this.quantity].at(-1);
-    this.main.paint(values, (value) => ramp(SIGNED, 0.5 + value / most / 2), `${QUANTITIES[this.quantity]} at k = ${k} on ${values.length} nodes, ` +
-      `from ${number(Math.min(...values))} to ${number(Math.max(...values))}`, legend(SIGNED, number(-most), number(most)));
+    this.main.paint(values, (value) => ramp(colors, 0.5 + value / most / 2), `${QUANTITIES[this.quantity]} at k = ${k} on ${values.length} nodes, ` +
+      `from ${number(Math.min(...values))} to ${number(Math.max(...values))}`, legend(colors, number(-most), number(most)));
     this.main.figure.querySelector("figcaption").textContent = `${sub(letter, k)}, channel ${sample.channels[this.channel]}`;
     for (const { key, panel } of this.gates) {
       const open = slice(sample.gates[key], k, this.channel, 1);
       panel.paint(open, (value) => ramp(SHARE, value), open ? `${key} gate at k = ${k}, mean ${number(mean(open))}` : `no ${key} gate at k = 0`,
-        legend(SHARE, "0 shut", "1 open"));
+        legend(SHARE, "shut", "open"));
     }
     this.ring();
     this.markCurves();

@@ -3,6 +3,9 @@
 const LINES = ["#3b76b8", "#c8553d", "#7f8c9b", "#8a6bb1", "#b58900", "#2a9d8f", "#b0547f", "#6b705c", "#0b7a75", "#99582a"];
 const markAt = (k) => ({ type: "line", yref: "paper", y0: 0, y1: 1, x0: k, x1: k, line: { color: themeText(), width: 1, dash: "dot" } });
 
+const withK = (letter) => `${letter}<sub>k</sub>`;
+const aboveZero = (trace) => ({ ...trace, y: trace.y.map((value) => (value > 0 ? value : null)) });
+
 const line = (title, x, y, color, extra = {}) => ({ type: "scatter", mode: "lines+markers", name: title, x, y, marker: { size: 4 },
   line: { color, width: 2 }, hovertemplate: `%{x}: %{y:.4~g}<extra>${title}</extra>`, ...extra });
 
@@ -21,13 +24,13 @@ function lensCurves(layer) {
 
 const CURVE_BUILDERS = {
   states(layer) {
-    const beyond = Object.entries({ radius: "ρ(S)^k ‖w_0‖", smallest: "|λ|_min^k ‖w_0‖" }).filter(([key]) => layer.envelopes[key]);
-    const seen = [layer.states.low, layer.states.high, layer.outputs.median, layer.memories?.median ?? []].flat().filter((value) => value > 0).map(Math.log10);
+    const beyond = Object.entries({ radius: "ρ(S)<sup>k</sup> ‖w<sub>0</sub>‖", smallest: "min |λ|<sup>k</sup> ‖w<sub>0</sub>‖" }).filter(([key]) => layer.envelopes[key]);
+    const seen = [layer.states.low, layer.states.high, layer.outputs.norm, layer.memories?.norm ?? []].flat().filter((value) => value > 0).map(Math.log10);
     const range = seen.length ? [Math.min(...seen) - 0.7, Math.max(...seen) + 0.7] : undefined; // the envelopes may leave the picture
     return { log: true, y: "size", range, traces: [
-      ...band("‖w_k‖", layer.k, layer.states, "median", LINES[0]),
-      ...(layer.memories ? [line("‖c_k‖", layer.k, layer.memories.median, LINES[3])] : []),
-      line("‖y_k‖", layer.k, layer.outputs.median, LINES[1]),
+      ...band(`‖${withK("w")}‖`, layer.k, layer.states, "norm", LINES[0]),
+      ...(layer.memories ? [line(`‖${withK("c")}‖`, layer.k, layer.memories.norm, LINES[3])] : []),
+      line(`‖${withK("y")}‖`, layer.k, layer.outputs.norm, LINES[1]),
       ...beyond.map(([key, title]) => line(title, layer.k, layer.envelopes[key], LINES[2], { mode: "lines", line: { color: LINES[2], dash: "dash", width: 1.5 } }))] };
   },
   dead(layer) {
@@ -41,8 +44,8 @@ const CURVE_BUILDERS = {
   },
   gradients(layer) {
     const { states, memories, outputs } = layer.gradients;
-    return { log: true, y: "size of the gradient", traces: [line("by w_k", layer.k, states, LINES[0]),
-      ...(memories ? [line("by c_k", layer.k.slice(1), memories, LINES[3])] : []), line("by y_k", layer.k, outputs, LINES[1])] };
+    return { log: true, y: "size of the gradient", traces: [line(`by ${withK("w")}`, layer.k, states, LINES[0]),
+      ...(memories ? [line(`by ${withK("c")}`, layer.k.slice(1), memories, LINES[3])] : []), line(`by ${withK("y")}`, layer.k, outputs, LINES[1])] };
   },
   parameters(layer) {
     return { log: true, y: "size of the gradient", traces: Object.entries(layer.gradients.parameters).map(([key, { first_k: first, norm }], place) =>
@@ -69,7 +72,7 @@ function lensCurve(view) {
   const { layer, curve } = view;
   const made = CURVE_BUILDERS[curve](layer);
   const title = lensCurves(layer).find(([key]) => key === curve)[1];
-  return { traces: made.traces, alt: `${title} along ${made.x || "k"}, ${layer.filter}, K = ${layer.K}.`,
+  return { traces: made.log ? made.traces.map(aboveZero) : made.traces, alt: `${title} along ${made.x || "k"}, ${layer.filter}, K = ${layer.K}.`,
     layout: { height: 330, showlegend: true, shapes: made.unmarked ? [] : [markAt(view.k)], xaxis: { title: { text: made.x || "k" } },
       yaxis: { title: { text: made.y }, type: made.log ? "log" : "linear", range: made.range, exponentformat: "power" },
       legend: { y: -0.24 }, margin: { l: 62, r: 8, t: 30, b: 40 } } };
@@ -86,11 +89,11 @@ function nodeCurve(view) {
   const colors = { states: LINES[0], memories: LINES[3], outputs: LINES[1] };
   const second = { yaxis: "y2" };
   return { alt: `Values of ${title} along k.`,
-    traces: [...quantities.map(([key, text]) => line(`${text.at(-1)}_k`, layer.k, along(sample[key]), colors[key])),
+    traces: [...quantities.map(([key, text]) => line(withK(text.at(-1)), layer.k, along(sample[key]), colors[key])),
       ...gates.map(([key, values], place) => line(key, layer.k.slice(1), along(values), LINES[place + 4],
         { ...second, line: { color: LINES[place + 4], width: 1.5, dash: ["solid", "dash", "dot"][place % 3] } }))],
     layout: { height: 290, showlegend: true, shapes: [markAt(view.k)], xaxis: { title: { text: "k" } },
-      yaxis: { title: { text: label(title) } }, yaxis2: { overlaying: "y", side: "right", range: [-0.03, 1.03], showgrid: false,
+      yaxis: { title: { text: label(title) } }, yaxis2: { overlaying: "y", side: "right", range: [-0.03, 1.03], tickvals: [0, 0.5, 1], showgrid: false,
         title: { text: "gates" }, visible: gates.length > 0 },
       legend: { y: -0.28 }, margin: { l: 62, r: gates.length ? 48 : 8, t: 30, b: 40 } } };
 }

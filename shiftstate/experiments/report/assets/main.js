@@ -19,4 +19,4 @@ showTimes();
 showLenses();
 showWords();
 showAbout();
-drawAll().then(() => { document.documentElement.dataset.ready = "true"; });
+drawCharts();

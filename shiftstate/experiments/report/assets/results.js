@@ -120,11 +120,15 @@ function resultTable(experiment) {
 }
 
 function authorTable(experiment) {
-  const shown = filtersOf(experiment.cells);
+  const shown = filtersOf(experiment.cells).flatMap((one) => {
+    const places = [...placesOf(experiment.cells.filter((cell) => cell.filter === one.name))];
+    return places.map(([key, place]) => ({ filter: one.name, key, title: places.length > 1 ? `${one.title}, ${place.title}` : one.title }));
+  });
   const authors = [...new Set(experiment.cells.map((cell) => cell.author))];
   const columns = [{ title: "author", name: true }, ...shown.flatMap((one) => [{ title: one.title }, { title: "paper" }])];
   const rows = authors.map((author) => {
-    const of = shown.map((one) => experiment.cells.find((cell) => cell.author === author && cell.filter === one.name));
+    const of = shown.map((one) => experiment.cells.find((cell) =>
+      cell.author === author && cell.filter === one.filter && placeKey(cell) === one.key));
     const top = Math.max(...of.filter(Boolean).map((cell) => cell.mean));
     return [{ cell: name(author) }, ...of.flatMap((cell) => cell
       ? [{ cell: el("span", {}, `${percent(cell.mean)}${spread(cell.std)} `, el("span", { class: "of" }, `n = ${cell.n}`)),

@@ -32,7 +32,7 @@ function stripChart(experiment) {
     }),
     layout: { xaxis: { tickvals: places.map((_, place) => place), ticktext: places.map(([, text]) => label(text)),
       range: [-0.5, places.length - 0.5], zeroline: false, showgrid: false, ticks: "" },
-    yaxis: { title: { text: "test accuracy (%)" }, range: [0, 104] } },
+    yaxis: { title: { text: "test accuracy (%)" }, range: [0, 104] }, legend: { y: -0.1 } },
   };
 }
 
@@ -108,7 +108,7 @@ function showCurves() {
       `${filterTitle(cell.filter)} ${percent(cell.curves.valid_accuracy.mean.at(-1))} % (n = ${cell.curves.valid_accuracy.of})`).join(", ")}.`,
     traces: place.cells.flatMap((cell) => [...curveTraces(cell, "loss", 1, {}, singly),
       ...curveTraces(cell, "valid_accuracy", 100, { xaxis: "x2", yaxis: "y2" }, singly)]),
-    layout: { grid: narrow() ? { rows: 2, columns: 1, pattern: "independent" } : { rows: 1, columns: 2, pattern: "independent", xgap: 0.16 },
+    layout: { grid: narrow() ? { rows: 2, columns: 1, pattern: "independent" } : { rows: 1, columns: 2, pattern: "independent", xgap: 0.22 },
       height: narrow() ? 620 : 400, legend: { y: narrow() ? -0.1 : -0.17 },
       xaxis: { title: { text: "epoch" } }, yaxis: { title: { text: CURVES.loss } },
       xaxis2: { title: { text: "epoch" } }, yaxis2: { title: { text: CURVES.valid_accuracy } } },

@@ -53,7 +53,9 @@ function wordPicture(network, chosen) {
 
 function showWords() {
   if (!data.words.length) return;
-  const holder = el("div", { class: "picture" });
+  const holder = scrolling("Network of words");
+  const counted = el("figcaption", {});
+  const heading = el("h3", {});
   const detail = el("p", { class: "note", "aria-live": "polite", style: "white-space: pre-line; min-height: 4.2em" });
   const wordField = el("div", {});
   const show = (network) => {
@@ -69,13 +71,14 @@ function showWords() {
     const words = select("Word", [["", "none"], ...sorted], (key) => choose(key === "" ? null : Number(key)));
     drawn.picture.addEventListener("pointerleave", () => drawn.focus(kept));
     wordField.replaceChildren(words.field);
-    holder.replaceChildren(drawn.picture, el("p", { class: "note" },
-      `The ${network.words.length} of ${network.of} words with most weight, and their ${network.edges.length} strongest of ` +
-      `${network.edges_of} edges; wider is stronger, larger is heavier.`));
+    holder.replaceChildren(drawn.picture);
+    heading.replaceChildren(name(network.title));
+    counted.replaceChildren(`The ${network.words.length} of ${network.of} words with most weight, and their ${network.edges.length} strongest of ` +
+      `${network.edges_of} edges; wider is stronger, larger is heavier.`);
     choose(null);
   };
-  const which = select("Network", data.words.map((network, place) => [String(place), network.file]), (key) => show(data.words[Number(key)]));
+  const which = select("Network", data.words.map((network, place) => [String(place), network.title]), (key) => show(data.words[Number(key)]));
   section("words", "Words", el("p", {}, "A word adjacency network: an edge from one function word to another counts how often, " +
-    "and how near, the second follows the first."), controls(data.words.length > 1 ? which.field : null, wordField), el("figure", {}, holder), detail);
+    "and how near, the second follows the first."), controls(data.words.length > 1 ? which.field : null, wordField), heading, el("figure", {}, holder, counted), detail);
   show(data.words[0]);
 }
