@@ -11,7 +11,7 @@ from shiftstate.experiments.config import Preset, load_preset
 from shiftstate.experiments.figures import CHANCE
 from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.plan import Plan, guess_plan, read_plans
-from shiftstate.experiments.report.lens import read_lenses, that_fit
+from shiftstate.experiments.report.lens import Lens, read_lenses, that_fit
 from shiftstate.experiments.report.page import chart_library, render
 from shiftstate.experiments.report.results import (
     TITLES,
@@ -50,6 +50,14 @@ def write_page(directory: Path) -> Page:
     if not directory.is_dir():
         raise ValueError(f"{directory} is not a directory; expected one that `shiftstate reproduce` wrote")
     library = chart_library()
+    data, lenses = gather(directory)
+    content = render(data, [lens.content for lens in lenses], library).encode()
+    write_whole(directory / PAGE, content)
+    return Page(directory / PAGE, len(content), len(data["realizations"]["id"]), len(lenses))
+
+
+def gather(directory: Path) -> tuple[dict[str, Any], list[Lens]]:
+    """What the page shows; tables and figures are written on the way."""
     lenses, words = read_lenses(directory), read_words(directory)
     with open_results(directory) as store:
         if store is None and not lenses and not words:
@@ -59,23 +67,24 @@ def write_page(directory: Path) -> Page:
             )
         results = _results(directory, store) if store is not None else _no_results()
     shown = that_fit(lenses)
-    files = [name for name in OTHER_FILES if (directory / name).exists()]
-    pictures = sorted(path.name for kind in ("svg", "png") for path in directory.glob(f"*.{kind}"))
     title = directory.resolve().name or "results"
-    page = results | {
+    data = results | {
         "title": title,
         "titles": TITLES,
         "out": shlex.quote(title),
         "version": __version__,
-        "files": files + pictures,
+        "files": _files(directory),
         "lenses": [{"id": lens.id, "title": lens.title} for lens in shown],
         "lenses_stored": len(lenses),
         "lens_first": next((place for place, lens in enumerate(shown) if lens.gated), 0),
         "words": words,
     }
-    content = render(page, [lens.content for lens in shown], library).encode()
-    write_whole(directory / PAGE, content)
-    return Page(directory / PAGE, len(content), len(results["realizations"]["id"]), len(lenses))
+    return data, shown
+
+
+def _files(directory: Path) -> list[str]:
+    pictures = sorted(path.name for kind in ("svg", "png") for path in directory.glob(f"*.{kind}"))
+    return [name for name in OTHER_FILES if (directory / name).exists()] + pictures
 
 
 def _results(directory: Path, store: Store) -> dict[str, Any]:

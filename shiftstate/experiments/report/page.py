@@ -52,7 +52,7 @@ def render(data: Mapping[str, Any], lenses: Sequence[Mapping[str, Any]], library
         "POLICY": _policy(script, library),
         "TITLE": html.escape(str(data["title"])),
         "STYLE": _asset("page.css"),
-        "LIBRARY": base64.b64encode(gzip.compress(library.encode(), 9, mtime=0)).decode(),
+        "LIBRARY": base64.b64encode(gzip.compress(library.encode(), 6, mtime=0)).decode(),
         "DATA": embed(data),
         "LENSES": "\n".join(
             f'<script type="application/json" id="lens-{place}">{embed(lens)}</script>'
