@@ -15,8 +15,11 @@ from shiftstate.bench.show import print_report, write_json
 from shiftstate.checks import check_name
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
 from shiftstate.experiments.engines import make_engine
+from shiftstate.experiments.inspect import inspect as run_inspect
+from shiftstate.experiments.inspect import verdict_table
 from shiftstate.experiments.report.build import write_page
 from shiftstate.experiments.reproduce import reproduce as run_reproduce
+from shiftstate.experiments.stability import write as write_stability
 from shiftstate.experiments.summary import tables_markdown
 from shiftstate.experiments.sweep import SweepError
 
@@ -33,7 +36,7 @@ def shiftstate() -> None:
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="figure1, table1 or all")],
+    experiment: Annotated[str, typer.Argument(help="figure1, table1, stability or all")],
     out: Annotated[Path, typer.Option(help="directory of the results; an earlier run in it is continued")],
     preset: Annotated[str, typer.Option(help="smoke, quick, paper, community, tuned or matched")] = "quick",
     workers: Annotated[int | None, typer.Option(help="processes; as many as cores by default")] = None,
@@ -43,7 +46,10 @@ def reproduce(
     set: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting, over all others")] = None,
 ) -> None:
     """Run an experiment of the paper, or go on with it, and say which of its claims hold."""
-    check_name("experiment", experiment, [*EXPERIMENTS, "all"])
+    check_name("experiment", experiment, [*EXPERIMENTS, "stability", "all"])
+    if experiment == "stability":
+        print(f"The paper's Section 2.1: {', '.join(map(str, write_stability(out)))}")
+        return
     names = EXPERIMENTS if experiment == "all" else (experiment,)
     settings = load_preset(preset, config, set or ())
     report = run_reproduce(names, settings, out, make_engine(engine, workers, scheduler))
@@ -52,6 +58,25 @@ def reproduce(
     console.print(Markdown(tables) if console.is_terminal else tables)
     console.print(f"The reading of the paper: {settings.reading.strip()}")
     console.print(f"Tables and figures of {report.stored} realizations: {', '.join(map(str, report.files))}")
+
+
+@app.command()
+def inspect(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of the results")],
+    realization: Annotated[str | None, typer.Option(metavar="ID", help="which; a sensible one by default")] = None,
+) -> None:
+    """Train a stored realization again, and put every layer under the lens.
+
+    Exit code 3 if the recorded accuracy does not come again; the lens is written all the same.
+    """
+    found = run_inspect(directory, realization, Console(stderr=True, soft_wrap=True, highlight=False, markup=False))
+    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False, markup=False)
+    console.print(found.comparison())
+    console.print(verdict_table(found.lens))
+    console.print(str(found.lens), soft_wrap=True)
+    console.print(f"The lens: {', '.join(map(str, found.files))}", soft_wrap=True)
+    if not found.same:
+        raise typer.Exit(3)
 
 
 @app.command()
@@ -86,11 +111,14 @@ def report(
 def main() -> None:
     """Run the command line; every error is one line, without a traceback.
 
-    Exit codes: 2 for bad input, 1 for a run that could not go on, 130 for Ctrl-C.
+    Exit codes: 2 for bad input, 1 for a run that could not go on, 3 for an inspection whose accuracy differs from the
+    recorded one, 130 for Ctrl-C.
     """
     try:
-        if app(standalone_mode=False) == 130:  # how newer versions of typer report Ctrl-C
+        code = app(standalone_mode=False)
+        if code == 130:  # how newer versions of typer report Ctrl-C
             raise KeyboardInterrupt
+        sys.exit(code)
     except ValueError as error:
         _fail(str(error), 2)
     except ClickException as error:

@@ -48,21 +48,30 @@ def run(realization: Realization) -> Outcome:
     Graph, data, initial draw and batch order depend on the seed, the graph and the draw, and on nothing else:
     every filter, K and L of a realization sees the same.
     """
+    return train(realization, build_data(realization))[0]
+
+
+def build_data(realization: Realization) -> SourceLocalization:
+    """Graph and signals, the same for every filter, K and L."""
     protocol = realization.protocol
-    dtype = getattr(torch, protocol.dtype)
-    data = SourceLocalization.generate(
+    return SourceLocalization.generate(
         draw_graph(protocol, realization.graph),
         source=protocol.source,  # type: ignore[arg-type]
         standardize=protocol.standardize,
         num_samples=protocol.num_samples,  # type: ignore[arg-type]
         max_time=protocol.max_time,
         seed=_seed(protocol, "data", realization.graph, realization.draw),
-        dtype=dtype,
+        dtype=getattr(torch, protocol.dtype),
     )
+
+
+def train(realization: Realization, data: SourceLocalization) -> tuple[Outcome, Network]:
+    """What `run` does once the data are there; the network is the one that was kept."""
+    protocol = realization.protocol
     channels = matched_channels(realization.filter, realization.K, realization.L, protocol)
-    tried: list[tuple[float, Fit]] = []
+    tried: list[tuple[float, Fit, Network]] = []
     for learning_rate in protocol.learning_rate:
-        model = build(realization, channels).to(dtype)
+        model = build(realization, channels).to(getattr(torch, protocol.dtype))
         result = fit(
             model,
             data.shift,
@@ -76,14 +85,14 @@ def run(realization: Realization) -> Outcome:
             seed=_seed(protocol, "batches", realization.graph, realization.draw),
             device=protocol.device,
         )
-        tried.append((learning_rate, result))
-    learning_rate, kept = max(tried, key=lambda one: (one[1].outcome == "finished", one[1].valid_accuracies[-1]))
+        tried.append((learning_rate, result, model))
+    learning_rate, kept, model = max(tried, key=lambda one: (one[1].outcome == "finished", one[1].valid_accuracies[-1]))
     first = model.layers[0]
     assert isinstance(first, Layer)
     few = data.train.x[: protocol.batch_size].to(protocol.device)
     kernel, _ = first.kernel_in_use(few, data.shift.to(protocol.device))
-    seconds = sum(result.seconds for _, result in tried)
-    return Outcome(kept, learning_rate, channels, count_parameters(model), kernel, dict(versions()), seconds)
+    seconds = sum(result.seconds for _, result, _ in tried)
+    return Outcome(kept, learning_rate, channels, count_parameters(model), kernel, dict(versions()), seconds), model
 
 
 def draw_graph(protocol: Protocol, graph: int) -> BlockGraph:

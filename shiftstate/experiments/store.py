@@ -172,6 +172,13 @@ class Store:
         except ValueError as error:
             raise ValueError(f"{self.path} holds a row that is not JSON ({error}); was it changed by hand?") from None
 
+    def versions(self, realization: Realization) -> dict[str, str]:
+        """With what this realization was made; empty if it is not stored."""
+        rows = self._read("SELECT config, versions FROM realizations")
+        found = next((text for config, text in rows if config == realization.to_json()), "{}")
+        known: dict[str, str] = json.loads(found)
+        return known
+
     def to_csv(self) -> str:
         """Everything that is stored, one line for every realization; `import_csv` reads it back."""
         text = io.StringIO()

@@ -14,7 +14,7 @@ HOSTILE = [
     "</script><script>window.hacked = 1</script>",
     '"><img src=x onerror="window.hacked = 1">',
     "\u202egnp.exe\u202c right to left",
-    "it's \"quoted\" & <b>bold</b>",
+    'it\'s "quoted" & <b>bold</b>',
     "javascript:window.hacked=1",
     "\u2028line\u2029ends",
 ]
@@ -49,7 +49,13 @@ def add_lenses(directory: Path) -> None:
     for name, channels in (("lssm", [1, 2, 2]), ("gcnn", [1, 2])):
         network = ss.Network(name, channels, 5, ss.PoolReadout(2))
         lens = ss.stability.examine(network, x, shift, torch.tensor([0, 1, 0]), names=names).to_dict()
-        lens["realization"] = {"experiment": "figure1", "filter": name, "K": 5, "L": len(channels) - 1, "author": HOSTILE[0]}
+        lens["realization"] = {
+            "experiment": "figure1",
+            "filter": name,
+            "K": 5,
+            "L": len(channels) - 1,
+            "author": HOSTILE[0],
+        }
         (directory / "lens" / f"{name}.json").write_text(json.dumps(lens))
 
 

@@ -126,7 +126,9 @@ def test_a_name_that_is_no_text_is_still_embedded():
 def test_no_script_of_the_page_parses_markup_or_text():
     for name in SCRIPTS:
         script = report_page._asset(name)
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script), name
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script), (
+            name
+        )
 
 
 def test_the_same_results_give_the_same_bytes(written):
