@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
@@ -197,7 +198,7 @@ def test_larger_values_have_other_colours_than_smaller_ones(page):
     for value, color in values:
         by_color.setdefault(color, []).append(value)
     ordered = sorted(by_color.values(), key=min)
-    assert all(max(lower) < min(higher) for lower, higher in zip(ordered, ordered[1:], strict=False))
+    assert all(max(lower) < min(higher) for lower, higher in pairwise(ordered))
 
 
 def test_layers_channels_quantities_nodes_and_lenses_can_be_chosen(page, directory):
