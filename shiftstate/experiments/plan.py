@@ -49,7 +49,11 @@ def guess_plan(stored: Sequence[Realization]) -> Plan | None:
         return None
     for name in PRESETS:
         preset = load_preset(name)
-        if set(stored) <= set(preset.realizations(stored[0].experiment)):
+        try:
+            planned = preset.realizations(stored[0].experiment)
+        except ValueError:
+            continue  # a preset need not have every experiment
+        if set(stored) <= set(planned):
             return plan_of(preset, stored[0].experiment)
     return None
 
@@ -57,7 +61,8 @@ def guess_plan(stored: Sequence[Realization]) -> Plan | None:
 def plan_of(preset: Preset, experiment: str) -> Plan:
     """The plan of one experiment under a preset."""
     settings = [f"--set {shlex.quote(one)}" for source in preset.sources[1:] for one in _overrides(source)]
-    command = " ".join(["shiftstate reproduce", experiment, "--preset", preset.name, *settings])
+    texts = ["--texts TEXTS"] if experiment == "table2" else []
+    command = " ".join(["shiftstate reproduce", experiment, "--preset", preset.name, *settings, *texts])
     return Plan(preset.name, preset.reading.strip(), command, len(preset.realizations(experiment)))
 
 

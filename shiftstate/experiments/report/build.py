@@ -95,7 +95,7 @@ def _results(directory: Path, store: Store) -> dict[str, Any]:
     return {
         "filters": describe_filters([record["filter"] for record in records]),
         "experiments": describe_experiments(report.summary, records, plans, report.ceilings),
-        "chance": {name: CHANCE / 100 for name in ("figure1", "table1")},
+        "chance": {**dict.fromkeys(("figure1", "table1"), CHANCE / 100), "table2": 0.5},
         "claims": describe_claims(report.summary.findings) if records else [],
         "realizations": describe_realizations(records),
         "protocols": describe_protocols(records),

@@ -49,7 +49,7 @@ function barTraces(experiment, kind) {
     const cells = [...places.values()].flatMap((place) => place.cells.filter((cell) => cell.filter === one.name)
       .map((cell) => ({ cell, at: place.title })));
     traces.push({ type: "bar", name: label(one.title), offsetgroup: one.name, x: cells.map(({ at }) => at),
-      y: cells.map(({ cell }) => 100 * cell.mean), marker: { color: one.color },
+      y: cells.map(({ cell }) => 100 * cell.mean), marker: { color: one.color, line: outline() },
       error_y: { type: "data", array: cells.map(({ cell }) => barError(cell, kind)), thickness: 1.3, width: 4 },
       customdata: cells.map(({ cell }) => [cell.n, percent(cell.mean_best), spread(cell.std), range(cell.interval)]),
       hovertemplate: "%{x}<br>%{y:.1f} %%{customdata[2]}<br>95 % interval %{customdata[3]}<br>best on validation " +
@@ -67,6 +67,7 @@ function barTraces(experiment, kind) {
   return traces;
 }
 
+const outline = () => ({ color: themeText(), width: 0.5 });
 const themeText = () => getComputedStyle(document.documentElement).getPropertyValue("--text").trim();
 
 function level(value, text) {
@@ -145,14 +146,14 @@ function authorChart(experiment) {
   const shown = filtersOf(experiment.cells);
   const authors = [...new Set(experiment.cells.map((cell) => cell.author))].reverse();
   const height = 130 + authors.length * Math.max(26, 9 * shown.length);
-  return chart("Mean ± standard deviation of every author and filter; diamonds are the paper's.", () => ({
+  return chart("Mean ± standard deviation of every author and filter; diamonds are the paper's, the dashed line is chance.", () => ({
     alt: `Mean test accuracy of ${authors.length} authors for ${shown.map((one) => one.title).join(", ")}; the table has the numbers.`,
     traces: shown.flatMap((one) => {
       const cells = experiment.cells.filter((cell) => cell.filter === one.name);
       const known = cells.filter((cell) => cell.paper_mean !== null);
       return [{ type: "scatter", mode: "markers", name: label(one.title), offsetgroup: one.name, orientation: "h",
         legendgroup: one.name, x: cells.map((cell) => 100 * cell.mean), y: cells.map((cell) => label(cell.author)),
-        marker: { color: one.color, size: 9 }, error_x: { type: "data", array: cells.map((cell) => 100 * (cell.std ?? 0)),
+        marker: { color: one.color, size: 9, line: outline() }, error_x: { type: "data", array: cells.map((cell) => 100 * (cell.std ?? 0)),
           thickness: 1.3, width: 0 }, customdata: cells.map((cell) => cell.n),
         hovertemplate: `%{y}<br>%{x:.1f} %, n = %{customdata}<extra>${label(one.title)}</extra>` },
       { type: "scatter", mode: "markers", showlegend: false, legendgroup: one.name, offsetgroup: one.name, orientation: "h",
@@ -160,7 +161,8 @@ function authorChart(experiment) {
         marker: { symbol: "diamond-open", size: 8, color: one.color, line: { width: 1.5 } },
         hovertemplate: `%{y}<br>%{x:.1f} %<extra>${label(one.title)}, paper</extra>` }];
     }),
-    layout: { height, scattermode: "group", xaxis: { title: { text: "test accuracy (%)" } },
+    layout: { height, scattermode: "group", shapes: [{ ...level(0, "").line, xref: "x", yref: "paper", x0: 100 * data.chance[experiment.name],
+      x1: 100 * data.chance[experiment.name], y0: 0, y1: 1, layer: "below" }], xaxis: { title: { text: "test accuracy (%)" } },
       yaxis: { type: "category", categoryorder: "array", categoryarray: authors.map(label) },
       legend: { y: 1.01, yanchor: "bottom" }, margin: { l: 110, r: 12, t: 62, b: 45 } },
   }), height);
@@ -186,7 +188,7 @@ const VERDICTS = { holds: ["holds", "✓ holds"], "does not hold": ["fails", "�
 function showClaims() {
   if (!data.claims.length) return;
   const columns = [{ title: "claim", name: true }, { title: "verdict", name: true }, { title: "effect (points)" },
-    { title: "95 % interval" }, { title: "p" }, { title: "n (graphs)" }];
+    { title: "95 % interval" }, { title: "p" }, { title: "n" }];
   const rows = data.claims.map((one) => {
     const [kind, text] = VERDICTS[one.verdict] || ["open", one.verdict];
     return [{ cell: el("span", {}, one.claim) }, { cell: el("span", { class: `verdict ${kind}` }, text), value: one.verdict },
@@ -196,7 +198,8 @@ function showClaims() {
   const count = (verdict) => data.claims.filter((one) => one.verdict === verdict).length;
   section("claims", "The paper's claims",
     el("p", {}, `${count("holds")} hold, ${count("does not hold")} do not, ${count("undecided")} are undecided by these results.`),
-    table("Every sentence of the paper's Section 4. Effects are paired differences of per-graph means, against the strongest " +
-      "rival where there are several; p is two-sided, after Holm's correction over the claims that could be tested.",
+    table("The paper's sentences about its results, and what these results say to them. Effects are paired differences of " +
+      "means, against the strongest rival where there are several; p is two-sided, after Holm's correction over the claims " +
+      "that could be tested; n counts graphs or, for texts, splits or books.",
     columns, [rows], { id: "claims-table" }));
 }

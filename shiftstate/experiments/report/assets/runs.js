@@ -27,7 +27,7 @@ function stripChart(experiment) {
       const mine = own.filter((run) => run.filter === one.name);
       return { type: "scatter", mode: "markers", name: label(one.title), x: mine.map(position),
         y: mine.map((run) => 100 * run.accuracy_last), text: mine.map((run) => label(runText(run))),
-        marker: { color: one.color, size: 7, opacity: 0.75, symbol: mine.map((run) => (run.outcome === "finished" ? "circle" : "x")) },
+        marker: { color: one.color, size: 7, opacity: 0.75, line: outline(), symbol: mine.map((run) => (run.outcome === "finished" ? "circle" : "x")) },
         hovertemplate: `%{y:.1f} %<br>%{text}<extra>${label(one.title)}</extra>` };
     }),
     layout: { xaxis: { tickvals: places.map((_, place) => place), ticktext: places.map(([, text]) => label(text)),
@@ -50,7 +50,7 @@ function pairChart(experiment, rival) {
       return { type: "scatter", mode: "markers", name: label(one.title), x: mine.map((run) => 100 * theirs.get(key(run)).accuracy_last),
         y: mine.map((run) => 100 * run.accuracy_last),
         text: mine.map((run) => label(`${run.author ? "" : `K = ${run.K}, L = ${run.L}, `}${runText(run)}`)),
-        marker: { color: one.color, size: 8, opacity: 0.75 },
+        marker: { color: one.color, size: 8, opacity: 0.75, line: outline() },
         hovertemplate: `%{y:.1f} % against %{x:.1f} %<br>%{text}<extra>${label(one.title)}</extra>` };
     }),
     layout: { shapes: [diagonal], xaxis: { title: { text: `${label(filterTitle(rival))} (%)` }, range: [0, 104] },
@@ -133,7 +133,7 @@ function showTimes() {
     traces: shown.map((one) => {
       const mine = timed.filter(({ cell }) => cell.filter === one.name);
       return { type: "bar", orientation: "h", name: label(one.title), y: mine.map(({ title }) => label(title)),
-        x: mine.map(({ cell }) => cell.seconds.mean), marker: { color: one.color },
+        x: mine.map(({ cell }) => cell.seconds.mean), marker: { color: one.color, line: outline() },
         error_x: { type: "data", symmetric: false, array: mine.map(({ cell }) => cell.seconds.max - cell.seconds.mean),
           arrayminus: mine.map(({ cell }) => cell.seconds.mean - cell.seconds.min), thickness: 1.2, width: 3 },
         customdata: mine.map(({ cell }) => [duration(cell.seconds.mean), cell.n, cell.parameters.join(" or ")]),
