@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from shiftstate.stability.layout import layout
 
-WORDS = 70
+WORDS = 60
 """Words drawn."""
-EDGES = 260
-"""Edges drawn."""
+EDGES = 160
+"""Strongest edges drawn, beside the strongest of every word."""
+ROOM = np.array([0.1, 0.075])
+"""What a word with its label takes of the picture's width and height."""
 BEST = 6
 """Edges named for each word, in and out."""
 
@@ -48,20 +50,47 @@ def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> dict
     weight = size.sum(0) + size.sum(1)
     shown = np.argsort(-weight, kind="stable")[: min(WORDS, np.count_nonzero(weight))]
     part = size[np.ix_(shown, shown)]
-    strongest = [divmod(int(place), len(shown)) for place in np.argsort(-part, axis=None, kind="stable")[:EDGES]]
-    edges = [(i, j) for i, j in strongest if part[i, j] > 0]
-    drawn = part >= part[edges[-1]] if edges else part > 0
+    drawn = _strongest(part)
+    edges = [(int(i), int(j)) for i, j in np.argwhere(drawn)]
     return {
         "title": _title(path),
         "words": [words[one] for one in shown],
         "of": len(words),
         "edges_of": int(np.count_nonzero(size)),
         "weight": _short(weight[shown]),
-        "places": [_short(place) for place in layout(np.sqrt(part * drawn))],
+        "places": [_short(place) for place in _places(part * drawn)],
         "edges": [[i, j, *_short(matrix[shown[i], shown[j]])] for i, j in edges],
         "after": [_best(words, matrix[one], size[one]) for one in shown],
         "before": [_best(words, matrix[:, one], size[:, one]) for one in shown],
     }
+
+
+def _strongest(size: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The strongest edges of all, and every word's own: without those a rare word would float alone."""
+    drawn = np.zeros(size.shape, dtype=bool)
+    drawn.flat[np.argsort(-size, axis=None, kind="stable")[:EDGES]] = True
+    both = size + size.T
+    for word, other in enumerate(both.argmax(1)):
+        drawn[(word, other) if size[word, other] >= size[other, word] else (other, word)] = True
+    return drawn & (size > 0)
+
+
+def _places(size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places (n, 2) in the unit square, neighbours near each other, and room for every word.
+
+    A few words carry most of the weight and would draw all others into one knot: weights are flattened first, and
+    the places are then evened out by rank and pushed apart.
+    """
+    count = len(size)
+    at = layout((size > 0) * (0.2 + np.sqrt(size / max(size.max(initial=0.0), 1e-300))))
+    ranks = at.argsort(0, kind="stable").argsort(0, kind="stable") / max(count - 1, 1)
+    at = 0.3 * (at + 1) / 2 + 0.7 * ranks
+    for _ in range(200):
+        gap = (at[:, None] - at[None]) / ROOM  # (n, n, 2)
+        distance = np.linalg.norm(gap, axis=-1) + np.eye(count)
+        push = np.maximum(1 - distance, 0) / np.maximum(distance, 1e-6) / 4
+        at = np.clip(at + np.einsum("ij,ijd->id", push, gap) * ROOM, 0, 1)
+    return np.asarray(at)
 
 
 def _title(path: Path) -> str:

@@ -4,12 +4,8 @@ const WIDE = 1000;
 const HIGH = 720;
 
 function wordPicture(network, chosen) {
-  const [x, y] = [0, 1].map((axis) => network.places.map((place) => place[axis]));
-  const spreadOver = (values, length, margin) => {
-    const [low, high] = [Math.min(...values), Math.max(...values)];
-    return values.map((value) => margin + (length - 2 * margin) * (high > low ? (value - low) / (high - low) : 0.5));
-  };
-  const [left, top] = [spreadOver(x, WIDE, 50), spreadOver(y, HIGH, 30)];
+  const left = network.places.map(([x]) => 50 + (WIDE - 100) * x);
+  const top = network.places.map(([, y]) => 46 + (HIGH - 70) * y);
   const heaviest = Math.max(...network.edges.map((edge) => Math.abs(edge[2])));
   const largest = Math.max(...network.weight);
   const links = network.edges.map(([from, to, weight]) => {
@@ -17,7 +13,7 @@ function wordPicture(network, chosen) {
     const middle = [(left[from] + left[to]) / 2 + bend * (top[to] - top[from]), (top[from] + top[to]) / 2 - bend * (left[to] - left[from])];
     const share = Math.sqrt(Math.abs(weight) / heaviest);
     return svg("path", { class: "link", d: `M${left[from]} ${top[from]}Q${middle[0]} ${middle[1]} ${left[to]} ${top[to]}`,
-      "stroke-width": (0.5 + 4 * share).toFixed(2), opacity: (0.15 + 0.6 * share).toFixed(2) });
+      "stroke-width": (0.6 + 6 * share).toFixed(2), opacity: (0.2 + 0.6 * share).toFixed(2) });
   });
   const words = network.words.map((word, place) => {
     const share = Math.sqrt(network.weight[place] / largest);
@@ -73,7 +69,7 @@ function showWords() {
     wordField.replaceChildren(words.field);
     holder.replaceChildren(drawn.picture);
     heading.replaceChildren(name(network.title));
-    counted.replaceChildren(`The ${network.words.length} of ${network.of} words with most weight, and their ${network.edges.length} strongest of ` +
+    counted.replaceChildren(`The ${network.words.length} of ${network.of} words with most weight, and ${network.edges.length} of the strongest among ` +
       `${network.edges_of} edges; wider is stronger, larger is heavier.`);
     choose(null);
   };
