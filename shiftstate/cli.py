@@ -118,7 +118,8 @@ def main() -> None:
         code = app(standalone_mode=False)
         if code == 130:  # how newer versions of typer report Ctrl-C
             raise KeyboardInterrupt
-        sys.exit(code)
+        if code:
+            sys.exit(code)
     except ValueError as error:
         _fail(str(error), 2)
     except ClickException as error:

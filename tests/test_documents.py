@@ -79,7 +79,7 @@ def _check_command_line(command: str) -> None:
     _, name, *words = shlex.split(command)
     parsed = get_command(cli.app).commands[name].make_context(name, words).params
     if name == "reproduce":
-        assert parsed["experiment"] in (*EXPERIMENTS, "all")
+        assert parsed["experiment"] in (*EXPERIMENTS, "stability", "all")
         load_preset(parsed["preset"], overrides=parsed["set"])
         make_engine(parsed["engine"], parsed["workers"], parsed["scheduler"])
 

@@ -109,7 +109,8 @@ def draw(seen: Seen) -> Figure:
     _label_lines(panels[0], seen)
     ink: dict[str, Any] = {"fontsize": 11, "color": "#2d3748"}
     panels[0][0].set_ylabel("size of the state  ‖w$_k$‖ / ‖x‖", **ink)
-    panels[1][0].set_ylabel(f"its gradient  ‖∂loss/∂w$_k$‖ / ‖∂loss/∂w$_{{{K}}}$‖", **ink)
+    panels[1][0].set_ylabel("its gradient  ‖∂loss/∂w$_k$‖", **ink)
+    panels[1][0].annotate(f"relative to that at k = {K}", (14, 3e4), color="#4a5568", fontsize=10)
     figure.supxlabel("shifts k", **ink)
     return figure
 

@@ -123,12 +123,19 @@ def _curve(signals: Iterable[Tensor], judged: Iterable[Tensor], ends: Range, fir
     columns: list[list[float]] = []
     tenths = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
     for k, (signal, unit) in enumerate(zip(signals, judged, strict=True)):
-        norms = signal.double().norm(dim=0).flatten()
+        norms = _norm(signal.double(), 0).flatten()
         low, median, high = norms.quantile(tenths.to(norms)).tolist()
         dead = (signal == 0).all(1).double().mean().item()
         saturated = _near(unit, ends) if k >= first else 0.0
-        columns.append([norms.square().mean().sqrt().item(), median, low, high, dead, saturated])
+        columns.append([_norm(norms, 0).item() / len(norms) ** 0.5, median, low, high, dead, saturated])
     return Curve(*torch.tensor(columns, dtype=torch.float64).T)
+
+
+def _norm(values: Tensor, dim: int) -> Tensor:
+    """‖·‖ whose squares neither overflow nor underflow before the norm itself does."""
+    peak = values.abs().amax()
+    norm: Tensor = (values / peak).norm(dim=dim) * peak if 0 < peak < float("inf") else values.norm(dim=dim)
+    return norm
 
 
 def _near(values: Tensor, ends: Range) -> float:

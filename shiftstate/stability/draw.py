@@ -106,6 +106,5 @@ def _finish(axes: Axes, title: str, label: str, log: bool = False) -> None:
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(GRID)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=label != "λ"))
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
+    if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.16))

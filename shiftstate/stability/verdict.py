@@ -82,12 +82,10 @@ def growth(norm: Tensor) -> float:
 
 def _word(lens: "LayerLens") -> tuple[str, int | None]:
     norm, start = lens.states.norm, lens.states.norm[0]
-    broken = ~torch.isfinite(norm) | ~torch.isfinite(lens.outputs.norm)
-    if bool(broken.any()):
-        return "exploding", int(broken.nonzero()[0])
+    broken = ~(torch.isfinite(norm) & torch.isfinite(lens.outputs.norm))
     # Every rule counts from k = 1: w_0 is the input, which may be large, sparse or zero for reasons of its own.
     late = {
-        "exploding": (norm >= EXPLODED * start) & (norm > 0),
+        "exploding": (norm >= EXPLODED * start) & (norm > 0) | broken,
         "dead": lens.states.dead >= DEAD,
         "saturated": lens.states.saturated >= SATURATED,
         "vanishing": (norm <= VANISHED * start) & (start > 0),

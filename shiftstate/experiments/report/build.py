@@ -3,10 +3,10 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from shiftstate import __version__
 from shiftstate.experiments.config import Preset, load_preset
 from shiftstate.experiments.figures import CHANCE
 from shiftstate.experiments.files import write_whole
@@ -72,7 +72,7 @@ def gather(directory: Path) -> tuple[dict[str, Any], list[Lens]]:
         "title": title,
         "titles": TITLES,
         "out": shlex.quote(title),
-        "version": __version__,
+        "version": metadata.version("shiftstate"),
         "files": _files(directory),
         "lenses": [{"id": lens.id, "title": lens.title} for lens in shown],
         "lenses_stored": len(lenses),

@@ -20,6 +20,8 @@ function plansShown() {
     readings.map((reading) => el("blockquote", {}, el("p", {}, reading))),
     commands.length ? el("h3", {}, "To repeat it") : null,
     commands.length ? el("pre", { id: "command", tabindex: "0" }, commands.map((command) => `${command} --out ${data.out}`).join("\n")) : null,
+    commands.some((command) => command.includes(" --set ")) ? el("p", { class: "note" },
+      "What stands after --set is not the preset's: its reading above holds but for that.") : null,
     commands.length ? el("p", { class: "note" }, data.plan_recorded ? "Every seed follows from the settings, so the same versions give the same numbers."
       : "The run did not write its plan down: this is the smallest preset that all results belong to.") : null,
     !commands.length && data.protocols.length ? el("p", { class: "note" },
