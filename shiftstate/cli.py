@@ -25,6 +25,7 @@ from shiftstate.experiments.engines import make_engine
 from shiftstate.experiments.inspect import inspect as run_inspect
 from shiftstate.experiments.inspect import verdict_table
 from shiftstate.experiments.networks import GET_TEXTS, reproduce_figure2, write_wan
+from shiftstate.experiments.report.build import write_page
 from shiftstate.experiments.reproduce import reproduce as run_reproduce
 from shiftstate.experiments.stability import write as write_stability
 from shiftstate.experiments.summary import tables_markdown
@@ -179,6 +180,16 @@ def _telling() -> Iterator[Callable[[str], None]]:
         return
     with console.status("") as status:
         yield lambda line: status.update(escape(line))
+
+
+@app.command()
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of results")],
+) -> None:
+    """Write tables, figures and one self-contained page from what is stored in a directory."""
+    page = write_page(directory)
+    lenses = f" and {page.lenses} under the lens" if page.lenses else ""
+    print(f"{page.path}: {page.stored} trainings{lenses}, {page.size / 1e6:.1f} MB; open it in a browser")
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from shiftstate.experiments.engines import Engine
 from shiftstate.experiments.figures import draw, render
 from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.lock import locked
+from shiftstate.experiments.plan import write_plan
 from shiftstate.experiments.progress import Progress
 from shiftstate.experiments.realization import Outcome
 from shiftstate.experiments.store import Row, Store
@@ -28,6 +29,8 @@ class Report:
     files: tuple[Path, ...]
     stored: int
     """Realizations in the directory."""
+    ceilings: Mapping[str, Ceiling | None]
+    """Of every experiment, where there is one."""
 
 
 def reproduce(
@@ -44,6 +47,7 @@ def reproduce(
         if (out / "realizations.csv").exists():
             store.import_csv(out / "realizations.csv")
         missing = store.missing(planned)
+        write_plan(out, preset, experiments)
         with Progress(planned, console) as progress:
             _show_known(progress, store.rows(), planned)
 
@@ -78,7 +82,7 @@ def write_report(out: Path, store: Store, preset: Preset) -> Report:
         contents |= {f"{experiment}.{kind}": render(figure, kind) for kind in ("svg", "png")}
     for name, content in contents.items():
         write_whole(out / name, content)
-    return Report(summary, tuple(out / name for name in contents), len(rows))
+    return Report(summary, tuple(out / name for name in contents), len(rows), ceilings)
 
 
 def _ceiling(rows: Sequence[Row], experiment: str) -> Ceiling | None:

@@ -163,6 +163,15 @@ class Store:
             "versions": [json.loads(one) for one in sorted(set(versions))],
         }
 
+    def records(self) -> list[dict[str, Any]]:
+        """Everything that is stored, column by name, with configuration, versions and curve parsed."""
+        rows = self._read(f"SELECT {', '.join(COLUMNS)} FROM realizations ORDER BY finished_at, id")
+        records = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        try:
+            return [one | {name: json.loads(one[name]) for name in ("config", "versions", "curve")} for one in records]
+        except ValueError as error:
+            raise ValueError(f"{self.path} holds a row that is not JSON ({error}); was it changed by hand?") from None
+
     def versions(self, realization: Realization) -> dict[str, str]:
         """With what this realization was made; empty if it is not stored."""
         rows = self._read("SELECT config, versions FROM realizations")

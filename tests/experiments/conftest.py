@@ -35,7 +35,7 @@ def here():
     return engine
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def realization():
     """Makes a realization; every part of it can be changed by name."""
 
@@ -45,7 +45,7 @@ def realization():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def outcome():
     """Makes an outcome with these accuracies."""
 
