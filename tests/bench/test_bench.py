@@ -20,10 +20,6 @@ TINY = [
 ]
 
 
-# PyTorch Geometric, where it is installed, is one of the contestants.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
-
-
 @pytest.fixture(scope="module")
 def report():
     """A quick run; peak memory comes from a formula, for the processes that measure it would take too long."""
