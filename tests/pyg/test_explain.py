@@ -61,7 +61,7 @@ def test_gnn_explainer_finds_the_edges_that_carry_the_signal(conv):
     x = torch.zeros(4, 1)
     x[0] = 1
     torch.manual_seed(0)
-    model = StateSpaceGNN(1, 4, 2, 1, conv=conv, K=2, normalize=False, act="tanh", init="alive").eval()
+    model = StateSpaceGNN(1, 4, 2, 1, conv=conv, K=2, normalize=False, act="tanh", init="alive", bias=False).eval()
     explainer = Explainer(
         model,
         algorithm=GNNExplainer(epochs=20),

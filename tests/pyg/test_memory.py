@@ -33,8 +33,9 @@ print(json.dumps({"peak": peak.most, "losses": losses, "weights": weight.grad is
 
 
 @pytest.mark.skipif(not memory.supported(), reason="this system does not tell a process its resident size")
-@pytest.mark.parametrize("trained", ["layer", "weights"])
-@pytest.mark.parametrize("name", ["GCNNConv", "RSNConv", "LSSMConv"])
+@pytest.mark.parametrize(
+    ("name", "trained"), [("GCNNConv", "layer"), ("GCNNConv", "weights"), ("RSNConv", "layer"), ("LSSMConv", "weights")]
+)
 def test_a_wide_layer_trains_in_less_than_2_gigabytes(name, trained):
     command = [sys.executable, "-c", TRAIN, name, trained]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -28,7 +28,7 @@ def test_every_shape_of_a_basic_model_runs(conv, jk, out_channels):
 
 def test_the_layers_are_lssm_unless_another_is_named():
     assert isinstance(StateSpaceGNN(4, 8, 2).convs[0], LSSMConv)
-    with pytest.raises(ValueError, match="unknown conv 'lstm'; .*did you mean 'lssm'"):
+    with pytest.raises(ValueError, match=r"unknown conv 'lstm'; .*did you mean 'lssm'"):
         StateSpaceGNN(4, 8, 2, conv="lstm")
 
 
