@@ -150,7 +150,7 @@ def test_the_json_is_whole_and_holds_the_ratios(report, tmp_path):
     path = tmp_path / "bench.json"
     show.write_json(report, path)
     read = json.loads(path.read_text())
-    assert read.keys() == {"machine", "rows", "memory", "growth"}
+    assert read.keys() == {"machine", "rows", "memory", "growth", "drop_in"}
     assert read["rows"][0]["over_bare"] == pytest.approx(report.rows[0].over_bare)
     assert read["rows"][0]["over_plain"] == pytest.approx(report.rows[0].times_faster_than("plain"))
     assert [entry.name for entry in tmp_path.iterdir()] == ["bench.json"]
