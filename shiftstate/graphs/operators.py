@@ -142,25 +142,33 @@ class Sparse(NamedTuple):
 
     @staticmethod
     def from_entries(row: Tensor, col: Tensor, values: Tensor, num_nodes: int) -> "Sparse":
-        """Sort the entries and add up duplicates."""
+        """Sort the entries and add up duplicates.
+
+        Entries are picked by index_select, which on the CPU is ten times as fast as indexing.
+        """
         small = num_nodes < 2**31 and row.shape[0] < 2**31
         index = torch.int32 if small else torch.int64  # half the traffic, and what the BLAS libraries want
-        key, order = (row.long() * num_nodes + col.long()).sort()
-        values = values[order]
-        # The number of distinct keys depends on the data, which a traced graph cannot hold; there, duplicates
-        # stay side by side: every product is the same.
-        if not torch.compiler.is_compiling() and bool((key[1:] == key[:-1]).any()):
-            key, group = torch.unique_consecutive(key, return_inverse=True)
-            values = values.new_zeros(key.shape[0]).index_add(0, group, values)
-        row, col = key // num_nodes, key % num_nodes
-        t_order = (col * num_nodes + row).argsort()
+        key = row.long() * num_nodes + col.long()
+        row, col = row.to(index), col.to(index)
+        # A traced graph cannot ask what depends on the data: whether entries are sorted or repeated. There, they are
+        # always sorted, and duplicates stay side by side: every product is the same.
+        asked = not torch.compiler.is_compiling()
+        if not asked or bool((key[1:] < key[:-1]).any()):
+            key, order = key.sort(stable=True)
+            row, col, values = (entry.index_select(0, order) for entry in (row, col, values))
+        new = torch.ones_like(key, dtype=torch.bool)
+        new[1:] = key[1:] != key[:-1]
+        if asked and not bool(new.all()):
+            row, col = row.masked_select(new), col.masked_select(new)
+            values = values.new_zeros(row.shape[0]).index_add(0, new.cumsum(0) - 1, values)
+        t_order = col.argsort(stable=True)  # the rows are in order, and a stable sort leaves them so
         return Sparse(
             compress(row, num_nodes, index),
-            col.to(index),
+            col,
             values,
             compress(col, num_nodes, index),
-            row[t_order].to(index),
-            values[t_order],
+            row.index_select(0, t_order),
+            values.index_select(0, t_order),
         )
 
     @property
@@ -188,7 +196,8 @@ class Sparse(NamedTuple):
         row, col, _ = self.entries()
         t_row, t_col, _ = self.transposed().entries()
         return self._replace(
-            values=left[row] * right[col] * self.values, t_values=right[t_row] * left[t_col] * self.t_values
+            values=left.index_select(0, row) * right.index_select(0, col) * self.values,
+            t_values=right.index_select(0, t_row) * left.index_select(0, t_col) * self.t_values,
         )
 
     def entries(self) -> tuple[Tensor, Tensor, Tensor]:

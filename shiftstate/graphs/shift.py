@@ -294,17 +294,23 @@ class Shift:
         divide by the sums of |S| along rows or columns; "symmetric" divides S_ij by √(r_i c_j), with r the
         row and c the column sums, which is D^{-1/2} S D^{-1/2} on undirected graphs.
         """
+        return self.scaled(*self.scales(kind))
+
+    def scales(self, kind: Normalization = "spectral") -> tuple[Tensor, Tensor]:
+        """The (N) vectors l and r with which `normalized` makes diag(l) S diag(r) of S."""
         check_name("normalization", kind, ("spectral", "row", "column", "symmetric"))
         rows, cols = self._operator.absolute_sums()
         one = torch.ones_like(rows)
         if kind == "spectral":
-            left, right = (1 / self._radii().to(rows)).repeat_interleave(self.ptr.diff()), one
-        elif kind == "row":
-            left, right = _inverse(rows), one
-        elif kind == "column":
-            left, right = one, _inverse(cols)
-        else:
-            left, right = _inverse(rows, 0.5), _inverse(cols, 0.5)
+            return (1 / self._radii().to(rows)).repeat_interleave(self.ptr.diff()), one
+        if kind == "row":
+            return _inverse(rows), one
+        if kind == "column":
+            return one, _inverse(cols)
+        return _inverse(rows, 0.5), _inverse(cols, 0.5)
+
+    def scaled(self, left: Tensor, right: Tensor) -> Shift:
+        """diag(left) S diag(right), for two vectors (N)."""
         return Shift(self._operator.scaled(left, right), self.ptr)
 
     def laplacian(self, normalization: Literal["row", "symmetric"] | None = None) -> Shift:

@@ -17,6 +17,8 @@ def obstacle(filter: Filter, x: Tensor, shift: Shift) -> str | None:
     """Why the fused kernels cannot run this call; None if they can."""
     if filter.fused is None:
         return f"{type(filter).__name__} has no fused kernel"
+    if filter.fused == "gcnn" and filter.mixing != "depthwise":
+        return _functional_obstacle(x)  # two orders of ordinary products: as general as they are
     if x.device.type != "cpu":
         return f"the signals are on {x.device}"
     if x.dtype not in (torch.float32, torch.float64):
@@ -26,6 +28,10 @@ def obstacle(filter: Filter, x: Tensor, shift: Shift) -> str | None:
         return f"{callables[0]} is a callable"
     if shift.requires_grad:
         return "the edge weights require gradients"
+    return _functional_obstacle(x)
+
+
+def _functional_obstacle(x: Tensor) -> str | None:
     if x.numel() == 0:
         return "the batch is empty"
     if torch._C._are_functorch_transforms_active():

@@ -101,9 +101,10 @@ class _Shift(torch.autograd.Function):
 
 
 def fast_shift(w: Tensor, shift: Shift) -> Tensor:
-    """S w for w (N, ...): by our own rows where S is sparse and nothing is traced, otherwise the ordinary way."""
+    """S w for w (N, ...): by our own rows where they can, otherwise (see below) the ordinary way."""
     operator = tuple(shift.operator)
-    if len(operator) == 1 or torch.compiler.is_compiling():
+    ours = w.device.type == "cpu" and w.dtype in (torch.float32, torch.float64) and not shift.requires_grad
+    if len(operator) == 1 or not ours or torch.compiler.is_compiling():
         return shift.shift_nodes(w)
     check_operator(operator, w.shape[0], w.dtype)
     shifted: Tensor = _Shift.apply(w.reshape(w.shape[0], -1), operator, False)

@@ -1,0 +1,184 @@
+"""A graph in any of PyTorch Geometric's forms as a Shift: checked, with self-loops and normalisation as asked for."""
+
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+from torch_geometric import EdgeIndex
+from torch_geometric.typing import SparseTensor
+
+from shiftstate.checks import check_name
+from shiftstate.graphs import Shift
+
+Normalize = bool | Literal["gcn", "symmetric", "spectral", "row", "column"]
+KINDS = ("gcn", "symmetric", "spectral", "row", "column")
+
+
+class Edges(NamedTuple):
+    """Edges source → target with their weights."""
+
+    source: Tensor
+    target: Tensor
+    weight: Tensor
+
+
+def check_normalize(normalize: object) -> str | None:
+    """The name of a normalisation: True is PyG's own, False none."""
+    if isinstance(normalize, bool):
+        return "gcn" if normalize else None
+    return check_name("normalize", normalize, KINDS)
+
+
+def to_shift(
+    graph: Any,
+    edge_weight: Tensor | None,
+    x: Tensor,
+    dtype: torch.dtype,
+    kind: str | None,
+    add_self_loops: bool = False,
+    batch: Tensor | None = None,
+    mask: Tensor | None = None,
+) -> Shift:
+    """S over the nodes of x, from ``edge_index`` or ``adj_t``; a mask multiplies the edges after normalisation."""
+    n = x.shape[-2]
+    # Sums over neighbours are not taken in half precision, whatever the layer computes in.
+    exact = torch.promote_types(dtype, torch.float32)
+    source, target, weight = _edges(graph, edge_weight, x, exact)
+    if add_self_loops:
+        source, target, weight = _with_self_loops(source, target, weight, n)
+    ends = torch.stack([source, target])
+    if kind == "gcn":
+        factor = _gcn_factor(source, target, weight, n)
+    elif kind is not None:
+        shift = Shift.from_edges(ends, weight, n)
+        if kind == "spectral" and batch is not None:
+            shift = Shift(shift.operator, _starts(batch, ends, n))
+        left, right = _scales(shift, kind)
+        if mask is None:
+            return shift.scaled(left, right).to(dtype)
+        factor = left.index_select(0, target) * right.index_select(0, source)
+    else:
+        factor = None
+    weight = weight if factor is None else weight * factor
+    if mask is not None:
+        loops = weight.new_ones(weight.shape[0] - mask.shape[0])  # those that were added here are not explained
+        weight = weight * torch.cat([mask.to(exact), loops])
+    return Shift.from_edges(ends, weight.to(dtype), n)
+
+
+def _edges(graph: Any, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype) -> Edges:
+    """The edges of any form, checked against x."""
+    if isinstance(graph, EdgeIndex):
+        graph = graph.as_tensor()
+    if isinstance(graph, Tensor) and graph.layout == torch.strided:
+        return _from_edge_index(graph, edge_weight, x, dtype)
+    if not isinstance(graph, Tensor | SparseTensor):
+        raise ValueError(
+            f"edge_index is a {type(graph).__name__}; expected a tensor (2, E), an EdgeIndex, a sparse adj_t (N, N) or "
+            "a Shift; heterogeneous graphs have one edge_index an edge type: see torch_geometric.nn.HeteroConv"
+        )
+    if edge_weight is not None:
+        raise ValueError("edge_weight was given beside a sparse adj_t; expected its values to hold the weights")
+    if isinstance(graph, SparseTensor):
+        size, (row, col, weight) = tuple(graph.sizes()), graph.coo()
+    else:
+        coo = graph.to_sparse_coo().coalesce()
+        size, (row, col), weight = tuple(graph.shape), coo.indices(), coo.values()
+    n = x.shape[-2]
+    if size != (n, n):
+        raise ValueError(f"adj_t (edge_index) has shape {size}; expected ({n}, {n}) for an x of {n} nodes")
+    _check_device("adj_t (edge_index)", row, x)
+    weight = _weight("adj_t (edge_index)", weight, row, dtype)
+    return Edges(col.long(), row.long(), weight)  # adj_t[i, j] is the edge j → i
+
+
+def _from_edge_index(edge_index: Tensor, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype) -> Edges:
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        hint = "; transpose it: edge_index.t()" if edge_index.dim() == 2 and edge_index.shape[1] == 2 else ""
+        raise ValueError(f"edge_index has shape {tuple(edge_index.shape)}; expected (2, E){hint}")
+    if edge_index.dtype.is_floating_point or edge_index.is_complex() or edge_index.dtype == torch.bool:
+        raise ValueError(f"edge_index holds {edge_index.dtype}; expected integer node ids: edge_index.long()")
+    _check_device("edge_index", edge_index, x)
+    n = x.shape[-2]
+    if not torch.compiler.is_compiling() and edge_index.numel():
+        low, high = int(edge_index.min()), int(edge_index.max())
+        if low < 0 or high >= n:
+            raise ValueError(
+                f"edge_index holds node id {low if low < 0 else high}; expected ids from 0 to {n - 1} for an x of {n} "
+                "nodes; does x belong to another graph, or are its nodes not in its second last axis?"
+            )
+    if edge_weight is not None:
+        if not isinstance(edge_weight, Tensor):
+            raise ValueError(f"edge_weight is a {type(edge_weight).__name__}; expected a tensor (E,)")
+        _check_device("edge_weight", edge_weight, x)
+    source, target = edge_index.long()
+    return Edges(source, target, _weight("edge_weight", edge_weight, target, dtype))
+
+
+def _check_device(name: str, tensor: Tensor, x: Tensor) -> None:
+    if tensor.device != x.device:
+        raise ValueError(f"{name} is on {tensor.device} and x on {x.device}; expected one device: .to(x.device)")
+
+
+def _weight(name: str, weight: Tensor | None, target: Tensor, dtype: torch.dtype) -> Tensor:
+    """One finite number an edge; ones if there are none."""
+    count = target.shape[0]
+    if weight is None:
+        return torch.ones(count, dtype=dtype, device=target.device)
+    if tuple(weight.shape) != (count,):
+        hint = "; edge features are not weights" if weight.dim() > 1 and weight.shape[-1] > 1 else ""
+        raise ValueError(f"{name} has weights of shape {tuple(weight.shape)}; expected ({count},): one an edge{hint}")
+    if weight.is_complex():
+        raise ValueError(f"{name} is complex; expected real weights")
+    if not torch.compiler.is_compiling() and not bool(torch.isfinite(weight).all()):
+        raise ValueError(f"{name} holds {int((~torch.isfinite(weight)).sum())} NaN or infinite weights; expected none")
+    return weight.to(dtype)
+
+
+def _with_self_loops(source: Tensor, target: Tensor, weight: Tensor, n: int) -> Edges:
+    """A loop of weight 1 at every node that has none, as PyG's ``add_remaining_self_loops``.
+
+    The others get one of weight 0, so that shapes do not depend on the data and the call can be traced.
+    """
+    loops = torch.zeros(n, dtype=torch.long, device=source.device)
+    loops = loops.index_add(0, target, (source == target).long())
+    nodes = torch.arange(n, device=source.device)
+    added = (loops == 0).to(weight.dtype)
+    return Edges(torch.cat([source, nodes]), torch.cat([target, nodes]), torch.cat([weight, added]))
+
+
+def _gcn_factor(source: Tensor, target: Tensor, weight: Tensor, n: int) -> Tensor:
+    """1 / √(d_i d_j) for every edge j → i, d the sum of the weights that come in; 0 where one of them is 0."""
+    degree = weight.new_zeros(n).index_add(0, target, weight)
+    if not torch.compiler.is_compiling() and bool((degree < 0).any()):
+        node = int((degree < 0).nonzero()[0])
+        raise ValueError(
+            f"edge_weight gives node {node} the degree {float(degree[node]):g}; expected none below 0 with "
+            'normalize=True, which takes its root; normalize="symmetric" sums absolute weights'
+        )
+    empty = degree == 0  # replaced twice: a gradient through 0 ** -0.5 would be NaN even where it is not used
+    root = torch.where(empty, 0.0, torch.where(empty, 1.0, degree) ** -0.5)
+    return root.index_select(0, source) * root.index_select(0, target)
+
+
+def _scales(shift: Shift, kind: str) -> tuple[Tensor, Tensor]:
+    try:
+        return shift.scales(kind)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise ValueError(f"normalize={kind!r}: {error}") from error
+
+
+def _starts(batch: Tensor, ends: Tensor, n: int) -> Tensor:
+    """Where each graph of a mini-batch begins and the last one ends, from the graph of every node."""
+    fits = tuple(batch.shape) == (n,) and not batch.dtype.is_floating_point
+    if not fits or bool((batch[1:] < batch[:-1]).any()) or int(batch[0]) < 0:
+        raise ValueError(
+            f"batch is {batch.dtype} of shape {tuple(batch.shape)}; expected the graph of each of {n} nodes, counted "
+            "from 0, in ascending order, as in torch_geometric.data.Batch"
+        )
+    crossing = batch.index_select(0, ends[0]) != batch.index_select(0, ends[1])
+    if bool(crossing.any()):
+        edge = int(crossing.nonzero()[0])
+        raise ValueError(f"edge {edge} of edge_index goes from one graph of the batch to another; expected none")
+    counts = torch.bincount(batch)
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])

@@ -1,0 +1,44 @@
+"""``in_channels=-1``: parameters without a size until the first call, or the first state dict, tells it."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import UninitializedParameter
+
+from shiftstate.layers import Layer
+
+
+def make_lazy(layer: Layer) -> Layer:
+    """The same layer with its sizes and numbers forgotten."""
+    for name, _ in list(layer.named_parameters()):
+        setattr(layer, name, UninitializedParameter())
+    layer.in_channels = -1
+    return layer
+
+
+@torch.no_grad()
+def materialize(layer: Layer, in_channels: int) -> None:
+    """Draw the parameters for so many channels, on the device and in the dtype the layer has been moved to.
+
+    The parameters stay the objects they are, so an optimizer that was given them keeps them.
+    """
+    options = layer.options() | {"init": "paper"}
+    drawn = type(layer)(in_channels, layer.out_channels, layer.K, **options)
+    wanted = dict(drawn.named_parameters())
+    for name, parameter in list(layer.named_parameters()):
+        if name in wanted:
+            parameter.materialize(wanted[name].shape)  # type: ignore[attr-defined]
+        else:
+            delattr(layer, name)  # a dense layer with as many channels in as out needs no projection
+    layer.in_channels = in_channels
+    layer.reset_parameters()
+
+
+def channels_in(state: Mapping[str, Tensor], prefix: str, layer: Layer) -> int | None:
+    """How many input channels a state dict of this kind of layer was made for; None if it does not say."""
+    if layer.mixing == "depthwise":
+        mix = state.get(f"{prefix}mix")
+        return None if mix is None else mix.shape[0]
+    taps = state.get(f"{prefix}h", state.get(f"{prefix}h_yx"))
+    return None if taps is None else taps.shape[-1]
