@@ -14,10 +14,11 @@ from shiftstate.bench.show import plot as draw_growth
 from shiftstate.bench.show import print_report, write_json
 from shiftstate.checks import check_name
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
+from shiftstate.experiments.corpora import NO_TEXTS
 from shiftstate.experiments.engines import make_engine
 from shiftstate.experiments.reproduce import reproduce as run_reproduce
-from shiftstate.experiments.summary import tables_markdown
 from shiftstate.experiments.sweep import SweepError
+from shiftstate.experiments.tables import tables_markdown
 
 # typer carries a copy of click under a private name; this is the base of its complaints about arguments
 ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -32,23 +33,28 @@ def shiftstate() -> None:
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="figure1, table1 or all")],
+    experiment: Annotated[str, typer.Argument(help="figure1, table1, table2 or all")],
     out: Annotated[Path, typer.Option(help="directory of the results; an earlier run in it is continued")],
-    preset: Annotated[str, typer.Option(help="smoke, quick, paper, community, tuned or matched")] = "quick",
+    preset: Annotated[str, typer.Option(help="smoke, quick, paper, community, tuned, matched or books")] = "quick",
     workers: Annotated[int | None, typer.Option(help="processes; as many as cores by default")] = None,
     engine: Annotated[str, typer.Option(help="local, or dask")] = "local",
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
+    texts: Annotated[Path | None, typer.Option(help="folder of the novels, for table2")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of settings, over the preset's")] = None,
     set: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting, over all others")] = None,
 ) -> None:
     """Run an experiment of the paper, or go on with it, and say which of its claims hold."""
     check_name("experiment", experiment, [*EXPERIMENTS, "all"])
-    names = EXPERIMENTS if experiment == "all" else (experiment,)
     settings = load_preset(preset, config, set or ())
-    report = run_reproduce(names, settings, out, make_engine(engine, workers, scheduler))
+    names = list(settings.experiments) if experiment == "all" else [experiment]
+    left_out = [name for name in names if experiment == "all" and EXPERIMENTS[name].needs_texts and texts is None]
+    names = [name for name in names if name not in left_out]
+    report = run_reproduce(names, settings, out, make_engine(engine, workers, scheduler), texts=texts)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     tables = tables_markdown(report.summary)
     console.print(Markdown(tables) if console.is_terminal else tables)
+    if left_out:
+        console.print(f"Left out: {NO_TEXTS}")
     console.print(f"The reading of the paper: {settings.reading.strip()}")
     console.print(f"Tables and figures of {report.stored} realizations: {', '.join(map(str, report.files))}")
 

@@ -89,7 +89,9 @@ class Authorship:
         check_name("author", author, corpus.excerpts)
         check_name("split", split, SPLITS)
         if author not in corpus.wans:
-            raise ValueError(f"the corpus has no networks of {author!r}; expected him among the authors it was read for")
+            raise ValueError(
+                f"the corpus has no networks of {author!r}; expected him among the authors it was read for"
+            )
         generator = check_seed(seed)
         left_out = {author, *outside, *(kin if author in kin else ())}
         pool = [other for other in corpus.excerpts if other not in left_out]
@@ -106,9 +108,9 @@ class Authorship:
         splits = [_samples(corpus, part, author, graph.kept) for part in parts]
         if standardize:
             splits = standardized(splits)
-        samples = [Samples(x.to(dtype), y) for x, y in splits]
+        train, valid_, test_ = (Samples(x.to(dtype), y) for x, y in splits)
         shift = Shift.from_matrix(torch.from_numpy(graph.adjacency).to(dtype))
-        return cls(shift, *samples, parts, tuple(corpus.words[word] for word in graph.kept), book)
+        return cls(shift, train, valid_, test_, parts, tuple(corpus.words[word] for word in graph.kept), book)
 
 
 def _hold_out_excerpts(
@@ -167,7 +169,9 @@ def _sizes(author: str, kept: int, valid: float) -> tuple[int, int]:
 def _draw(excerpts: Part, sizes: tuple[int, ...], generator: np.random.Generator) -> list[Part]:
     """Disjoint parts of these sizes."""
     if sum(sizes) > len(excerpts):
-        raise ValueError(f"the other authors have {len(excerpts)} excerpts; expected {sum(sizes)}, as many as the author")
+        raise ValueError(
+            f"the other authors have {len(excerpts)} excerpts; expected {sum(sizes)}, as many as the author"
+        )
     order = generator.permutation(len(excerpts))[: sum(sizes)]
     return [[excerpts[index] for index in piece] for piece in np.split(order, np.cumsum(sizes)[:-1])]
 

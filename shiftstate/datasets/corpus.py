@@ -1,6 +1,7 @@
 """A corpus: the excerpts of all authors as counts of words and word adjacency networks, tokenised once."""
 
 import hashlib
+import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -91,8 +92,8 @@ class Corpus:
             {author: _networks(cut[author], listed, window, decay) for author in wanted if any(cut[author])},
         )
 
-    def save(self, file: Path) -> None:
-        """Write all of it as one npz file."""
+    def to_bytes(self) -> bytes:
+        """All of it as an npz file."""
         arrays: dict[str, NDArray[np.generic]] = {}
         for author, own in self.excerpts.items():
             arrays[f"{author}/counts"] = own.counts.astype(np.uint16)
@@ -102,12 +103,13 @@ class Corpus:
                 arrays[f"{author}/{part}"] = getattr(networks, part)
         titles = {author: own.titles for author, own in self.excerpts.items()}
         head = {"format": FORMAT, "words": self.words, "titles": titles, "wans": list(self.wans)}
-        with file.open("wb") as stream:
-            np.savez_compressed(stream, head=np.array(json.dumps(head)), **arrays)
+        stream = io.BytesIO()
+        np.savez_compressed(stream, allow_pickle=False, head=np.array(json.dumps(head)), **arrays)
+        return stream.getvalue()
 
     @classmethod
     def load(cls, file: str | Path) -> "Corpus":
-        """The inverse of `save`."""
+        """Read a file of `to_bytes`."""
         try:
             with np.load(file, allow_pickle=False) as arrays:
                 head = json.loads(str(arrays["head"]))
@@ -132,7 +134,7 @@ class Corpus:
         except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             cause = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ValueError(
-                f"{file} is no prepared corpus ({cause}); expected one of this shiftstate: remove it, and it is made anew"
+                f"{file} is no prepared corpus ({cause}); expected one of this version: remove it, and it is made anew"
             ) from None
         return cls(tuple(head["words"]), found, wans)
 

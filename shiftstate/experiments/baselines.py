@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from importlib import import_module
+from importlib import import_module, metadata
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ Classify = Callable[[Array], NDArray[np.bool_]]
 """Excerpts (n, words) → whether each is the author's."""
 
 
-def fit_baseline(name: str, data: Authorship, protocol: AuthorshipProtocol, author: str) -> tuple[Fit, float, int]:
+def fit_baseline(name: str, data: Authorship, protocol: AuthorshipProtocol) -> tuple[Fit, float, int]:
     """Train a baseline on the training excerpts; how it did, its C (0 for Delta) and how many numbers it has learned.
 
     Counts are standardised word by word on the training excerpts, whatever the networks see. Of several C the one
@@ -33,7 +33,7 @@ def fit_baseline(name: str, data: Authorship, protocol: AuthorshipProtocol, auth
     tried: list[tuple[float, float, Classify, int]] = []
     for C in sorted(protocol.C) if name != "delta" else [0.0]:
         if name == "delta":
-            classify, size = _cosine_delta(train, np.array([excerpt.author for excerpt in data.parts.train]), author)
+            classify, size = _cosine_delta(train, data.train.y.numpy())
         else:
             classify, size = _from_sklearn(name, protocol.svm, C, train, data.train.y.numpy())
         tried.append((_accuracy(classify, valid, data.valid.y), C, classify, size))
@@ -63,11 +63,10 @@ def _from_sklearn(name: str, kernel: str, C: float, x: Array, y: NDArray[np.int6
     return lambda excerpts: model.predict(excerpts) == 1, size
 
 
-def _cosine_delta(x: Array, writers: NDArray[np.str_], author: str) -> tuple[Classify, int]:
-    """Every author's profile is the mean z-score of his excerpts; an excerpt is his of the smallest cosine distance."""
-    names = np.unique(writers)
-    profiles = _unit(np.stack([x[writers == name].mean(0) for name in names]))
-    return lambda excerpts: names[(_unit(excerpts) @ profiles.T).argmax(1)] == author, profiles.size
+def _cosine_delta(x: Array, y: NDArray[np.int64]) -> tuple[Classify, int]:
+    """The profiles of others and author are the mean z-scores of their excerpts; the smaller cosine distance wins."""
+    profiles = _unit(np.stack([x[y == label].mean(0) for label in (0, 1)]))
+    return lambda excerpts: (_unit(excerpts) @ profiles.T).argmax(1) == 1, profiles.size
 
 
 def _unit(vectors: Array) -> Array:
@@ -88,3 +87,11 @@ def _sklearn(part: str) -> Any:
             "the baselines need scikit-learn; expected it installed: pip install 'shiftstate[baselines]', "
             "or leave them out: --set table2.baselines=delta"
         ) from None
+
+
+def sklearn_version() -> str:
+    """What the numbers of the baselines depend on; "none" where it is not installed: Delta does without."""
+    try:
+        return metadata.version("scikit-learn")
+    except metadata.PackageNotFoundError:
+        return "none"

@@ -32,6 +32,11 @@ class Kind(NamedTuple):
     protocol: type[Protocol]
     grid: type[Grid]
 
+    @property
+    def needs_texts(self) -> bool:
+        """Whether its data are texts, given by path."""
+        return issubclass(self.protocol, AuthorshipProtocol)
+
 
 EXPERIMENTS = {
     "figure1": Kind(SourceProtocol, SourceGrid),
@@ -103,6 +108,8 @@ class Preset:
     name: str
     reading: str
     sources: tuple[Mapping[str, Any], ...]
+    corpus: str = ""
+    """Fingerprint of the texts it is run on."""
 
     @property
     def experiments(self) -> tuple[str, ...]:
@@ -116,24 +123,20 @@ class Preset:
             raise ValueError(f"preset {self.name!r} has no {experiment}; expected one of {', '.join(self.experiments)}")
         grid = _build(kind.grid, self._settings(kind.grid, experiment))
         cells = grid.cells()
-        protocols = {
-            name: _build(kind.protocol, self._settings(kind.protocol, experiment, name)) for name, *_ in cells
-        }
+        protocols = {name: _build(kind.protocol, self._settings(kind.protocol, experiment, name)) for name, *_ in cells}
         return [
             Realization(experiment, name, K, L, graph, draw, protocols[name], author)
             for graph, draw in grid.numbers()
             for name, K, L, author in cells
         ]
 
-    def with_corpus(self, fingerprint: str) -> "Preset":
-        """The preset for these texts."""
-        return Preset(self.name, self.reading, (*self.sources, {"table2": {"corpus": fingerprint}}))
-
     def _settings(self, kind: type, experiment: str, filter: str | None = None) -> dict[str, Any]:
         settings: dict[str, Any] = {}
         for source in self.sources:
             for section in (source, source.get(experiment, {}), source.get((filter or "").split(":")[0], {})):
                 settings |= {key: value for key, value in section.items() if key in _types(kind)}
+        if self.corpus and "corpus" in _types(kind):
+            settings["corpus"] = self.corpus
         return settings
 
 

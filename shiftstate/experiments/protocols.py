@@ -59,7 +59,7 @@ class Protocol:
         for name in ("channels", "epochs", "batch_size"):
             check_whole(name, getattr(self, name), 1)
         check_whole("seed", self.seed, 0)
-        self._check_ranges({"weight_decay": (0.0, 1.0), "clip": (0.0, 1e9)})
+        self._check_ranges({"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9)})
         self._check_positive("learning_rate")
 
     def _check_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
@@ -120,7 +120,7 @@ class AuthorshipProtocol(Protocol):
     """Authors in nobody's pool of others."""
     kin: tuple[str, ...] = ("bronte", "bronte_charlotte")
     """Authors that are not in each other's pools."""
-    C: tuple[float, ...] = (1.0,)
+    C: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     """Of the logistic regression and the SVM; of several, each realization keeps the best on validation."""
     svm: str = "rbf"
 
