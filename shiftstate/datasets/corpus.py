@@ -111,7 +111,7 @@ class Corpus:
     def load(cls, file: str | Path) -> "Corpus":
         """Read a file of `to_bytes`."""
         try:
-            with np.load(file, allow_pickle=False) as arrays:
+            with Path(file).open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 head = json.loads(str(arrays["head"]))
                 if head["format"] != FORMAT:
                     raise ValueError(f"format {head['format']}")

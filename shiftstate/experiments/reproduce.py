@@ -49,15 +49,15 @@ def reproduce(
     over where the store does not have its results yet. ``texts`` is the folder of the texts, for experiments on
     them; results know it by its contents, not by its path.
     """
-    needed = [name for name in experiments if EXPERIMENTS[name].needs_texts]
-    if needed and texts is None:
-        raise ValueError(NO_TEXTS)
-    if needed and texts is not None:
-        preset = replace(preset, corpus=fingerprint(texts))
     planned = [realization for name in experiments for realization in preset.realizations(name)]
-    if needed and texts is not None:
+    task = {}
+    if any(EXPERIMENTS[name].needs_texts for name in experiments):
+        if texts is None:
+            raise ValueError(NO_TEXTS)
+        preset = replace(preset, corpus=fingerprint(texts))
+        planned = [realization for name in experiments for realization in preset.realizations(name)]
         prepare(texts, planned, out)
-    task = {"task": partial(work, corpora=out.resolve())} if needed else {}
+        task = {"task": partial(work, corpora=out.resolve())}
     _make_directory(out)
     with locked(out), Store(out) as store:
         if (out / "realizations.csv").exists():

@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from shiftstate.experiments.config import Cell
 from shiftstate.experiments.ceiling import Ceiling
+from shiftstate.experiments.config import Cell
 from shiftstate.experiments.figures import draw, render
 from shiftstate.experiments.summary import PAPER, Line
 
@@ -13,7 +13,8 @@ FILTERS = ("gcnn", "rsn", "lssm")
 LINES = [
     *(Line("figure1", f, K, 1, None, 9, 0.01 * K + 0.1 * i, 0.08, 0.9, None, None) for K in (4, 16, 32)
       for i, f in enumerate(FILTERS)),
-    *(Line("table1", f, 4, L, None, 5, 0.1 * L, None, 0.9, *PAPER[Cell("table1", f, 4, L)]) for L in (2, 4) for f in FILTERS),
+    *(Line("table1", f, 4, L, None, 5, 0.1 * L, None, 0.9, *PAPER[Cell("table1", f, 4, L)])
+      for L in (2, 4) for f in FILTERS),
 ]  # fmt: skip
 
 
