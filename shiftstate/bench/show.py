@@ -78,6 +78,14 @@ def _whole(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written to before anything is measured, not after."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; expected the path of a file")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise ValueError(f"{path} cannot be written; expected a path in a writable folder: missing, or not yours?")
+
+
 def write_json(report: Report, path: Path) -> None:
     """All numbers; the file appears whole or not at all."""
     with _whole(path) as file:

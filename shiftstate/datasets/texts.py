@@ -11,6 +11,9 @@ from shiftstate.checks import check_name, check_whole
 
 Sentences = list[list[str]]
 
+WORD_FILE = "function_words.txt"
+"""A list of words that comes with texts; it is no text itself."""
+
 _APOSTROPHES = "'’‘ʼ‛′´`＇"
 _SENTENCE_ENDS = ".!?;:"
 _WORD = re.compile(r"[^\s']+(?:'[^\s']+)*")  # after _plain: only letters, digits, apostrophes and spaces are left
@@ -121,7 +124,7 @@ def excerpts(sentences: Sequence[Sequence[str]], length: int = 1000) -> list[Sen
 
 
 def _is_text(file: Path) -> bool:
-    return file.suffix.lower() == ".txt" and not file.name.startswith(".") and file.is_file()
+    return file.suffix.lower() == ".txt" and file.name[0] != "." and file.name != WORD_FILE and file.is_file()
 
 
 def _plain(text: str) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from shiftstate.checks import check_whole
-from shiftstate.datasets.texts import read_text, tokenize
+from shiftstate.datasets.texts import WORD_FILE, read_text, tokenize
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +38,17 @@ def load_words(
         texts: tokenized texts, for "auto".
     """
     if spec is None:
-        return _parse(files("shiftstate.datasets").joinpath("function_words.txt").read_text("utf-8"), "the own list")
+        return _parse(files("shiftstate.datasets").joinpath(WORD_FILE).read_text("utf-8"), "the own list")
     if isinstance(spec, str) and spec.startswith("auto:"):
         return _most_frequent(spec, texts)
     return _parse(read_text(spec), str(spec))
+
+
+def find_words(root: str | Path) -> Path | None:
+    """The list of words that comes with a folder of texts, ``function_words.txt`` in it or beside its ``texts``."""
+    folder = Path(root)
+    places = [folder, folder.parent] if folder.name == "texts" else [folder]
+    return next((place / WORD_FILE for place in places if (place / WORD_FILE).is_file()), None)
 
 
 def wan(

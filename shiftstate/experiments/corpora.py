@@ -7,10 +7,11 @@ from pathlib import Path
 from shiftstate.datasets.corpus import FORMAT, Corpus
 from shiftstate.datasets.texts import check_author, find_texts
 from shiftstate.experiments.config import Realization
-from shiftstate.experiments.files import write_whole
+from shiftstate.experiments.files import make_directory, write_whole
+from shiftstate.experiments.networks import GET_TEXTS
 from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol
 
-NO_TEXTS = "table2 needs texts; expected --texts DIR; get them: shiftstate data fetch gutenberg --out DIR"
+NO_TEXTS = f"table2 needs texts; {GET_TEXTS}"
 
 
 def corpus_file(directory: Path, protocol: Protocol) -> Path | None:
@@ -42,7 +43,7 @@ def prepare(texts: Path, planned: Sequence[Realization], directory: Path) -> Non
                 decay=protocol.decay,
             )
             _check_long_enough(corpus, authors, protocol.excerpt_length)
-            directory.mkdir(parents=True, exist_ok=True)
+            make_directory(directory)
             write_whole(file, corpus.to_bytes())
 
 

@@ -14,7 +14,7 @@ from shiftstate.experiments.config import EXPERIMENTS, Preset, Realization
 from shiftstate.experiments.corpora import NO_TEXTS, prepare
 from shiftstate.experiments.engines import Engine, work
 from shiftstate.experiments.figures import draw, render
-from shiftstate.experiments.files import write_whole
+from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.lock import locked
 from shiftstate.experiments.progress import Progress
 from shiftstate.experiments.protocols import SourceProtocol
@@ -58,7 +58,7 @@ def reproduce(
         planned = [realization for name in experiments for realization in preset.realizations(name)]
         prepare(texts, planned, out)
         task = {"task": partial(work, corpora=out.resolve())}
-    _make_directory(out)
+    make_directory(out)
     with locked(out), Store(out) as store:
         if (out / "realizations.csv").exists():
             store.import_csv(out / "realizations.csv")
@@ -123,10 +123,3 @@ def _show_known(progress: Progress, rows: Sequence[Row], planned: Sequence[Reali
     for row in rows:
         if row.realization in wanted:
             progress.known(row.realization, row.accuracy_last, row.seconds)
-
-
-def _make_directory(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"{out} cannot be made ({error.strerror}); expected a directory for the results") from None

@@ -220,7 +220,9 @@ class Layer(nn.Module):
         x, precision = self._prepare(x, shift)
         with precision:
             N, batch = shift.num_nodes, x.shape[:-2]
-            nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
+            nodes_first = x.movedim(-2, 0)
+            if len(batch) != 1:
+                nodes_first = nodes_first.reshape(N, math.prod(batch), self.in_channels)
             run = choose_kernel(self, nodes_first, shift).run
             y = run(self, nodes_first, shift, self._checkpoint_length())
             y = (y if len(batch) == 1 else y.reshape(N, *batch, self.out_channels)).movedim(0, -2)
@@ -272,7 +274,7 @@ class Layer(nn.Module):
             raise ValueError(f"x has {x.shape[-1]} channels; this layer expected {self.in_channels} (in_channels)")
         if x.dtype != self._dtype():
             raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: layer.to(x.dtype)")
-        device = next(self.parameters()).device
+        device = self._any_parameter().device
         if x.device != device:
             raise ValueError(f"x is on {x.device} and the layer on {device}; expected one device: layer.to(x.device)")
         check_finite(x)
@@ -281,7 +283,13 @@ class Layer(nn.Module):
         return x, precision
 
     def _dtype(self) -> torch.dtype:
-        return next(self.parameters()).dtype
+        return self._any_parameter().dtype
+
+    def _any_parameter(self) -> Tensor:
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                return parameter
+        return next(self.parameters())  # slower; a parametrisation moves parameters to a submodule
 
     def _checkpoint_length(self) -> int | None:
         if self.checkpoint == "sqrt":

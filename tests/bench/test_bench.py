@@ -173,6 +173,15 @@ def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(write, nam
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_measured(tmp_path):
+    show.check_writable(tmp_path / "bench.json")
+    with pytest.raises(ValueError, match="is a folder; expected the path of a file"):
+        show.check_writable(tmp_path)
+    with pytest.raises(ValueError, match="cannot be written; expected a path in a writable folder"):
+        show.check_writable(tmp_path / "missing" / "bench.json")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_plot_of_an_unknown_kind_is_refused(report, tmp_path):
     with pytest.raises(ValueError, match="Format 'xyz' is not supported"):
         show.plot(report, tmp_path / "growth.xyz")

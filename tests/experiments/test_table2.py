@@ -180,7 +180,11 @@ def command(monkeypatch, capsys, *arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["table2"], "expected --texts DIR; get them: shiftstate data fetch gutenberg --out DIR"),
+        (
+            ["table2"],
+            "give their folder as --texts DIR, or get the books by `shiftstate data fetch gutenberg --out DIR`",
+        ),
+        (["all", "--preset", "books"], "preset 'books' has no experiment without texts; give their folder as --texts"),
         (["table2", "--texts", "absent"], "absent cannot be read"),
         (["table2", "--texts", "TEXTS"], "unknown author 'austen'"),
         (["table2", "--texts", "TEXTS", "--set", "authors=anne"], "did you mean 'ann'"),
@@ -210,11 +214,12 @@ def test_all_without_texts_leaves_table2_out_and_says_so(tmp_path, monkeypatch, 
         return SimpleNamespace(summary=summarize([]), stored=0, files=())
 
     monkeypatch.setattr(cli, "run_reproduce", fake)
+    monkeypatch.setattr(cli, "reproduce_figure2", lambda *arguments: [])
     for options in ([], ["--texts", str(tmp_path)]):
         monkeypatch.setattr(sys, "argv", ["shiftstate", "reproduce", "all", "--out", str(tmp_path), *options])
         cli.main()
     assert [names for names, _ in asked] == [["figure1", "table1"], ["figure1", "table1", "table2"]]
-    assert capsys.readouterr().out.count("Left out: table2 needs texts; expected --texts DIR") == 1
+    assert capsys.readouterr().out.count("figure2 and table2 left out: texts are needed; give their folder") == 1
 
 
 def rows(values, split, K=32):
