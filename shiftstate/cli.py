@@ -28,8 +28,8 @@ from shiftstate.experiments.networks import GET_TEXTS, reproduce_figure2, write_
 from shiftstate.experiments.report.build import write_page
 from shiftstate.experiments.reproduce import reproduce as run_reproduce
 from shiftstate.experiments.stability import write as write_stability
-from shiftstate.experiments.summary import tables_markdown
 from shiftstate.experiments.sweep import SweepError
+from shiftstate.experiments.tables import tables_markdown
 
 # typer carries a copy of click under a private name; this is the base of its complaints about arguments
 ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -46,9 +46,9 @@ def shiftstate() -> None:
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="figure1, table1, figure2, stability or all")],
+    experiment: Annotated[str, typer.Argument(help="figure1, table1, table2, figure2, stability or all")],
     out: Annotated[Path, typer.Option(help="directory of the results; an earlier run in it is continued")],
-    preset: Annotated[str, typer.Option(help="smoke, quick, paper, community, tuned or matched")] = "quick",
+    preset: Annotated[str, typer.Option(help="smoke, quick, paper, community, tuned, matched or books")] = "quick",
     workers: Annotated[int | None, typer.Option(help="processes; as many as cores by default")] = None,
     engine: Annotated[str, typer.Option(help="local, or dask")] = "local",
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
@@ -59,17 +59,21 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper, or go on with it, and say which of its claims hold."""
     check_name("experiment", experiment, [*EXPERIMENTS, "figure2", "stability", "all"])
+    settings = load_preset(preset, config, set or ())
     if experiment in ("stability", "all"):
         print(f"The paper's Section 2.1: {', '.join(map(str, write_stability(out)))}")
     if experiment == "figure2" or (experiment == "all" and texts is not None):
         print(f"The network of {author}: {', '.join(map(str, reproduce_figure2(texts, author, out)))}")
     if experiment in ("stability", "figure2"):
         return
+    names = list(settings.experiments) if experiment == "all" else [experiment]
     if experiment == "all" and texts is None:
-        print(f"figure2 is left out: it needs texts; {GET_TEXTS}")
-    names = EXPERIMENTS if experiment == "all" else (experiment,)
-    settings = load_preset(preset, config, set or ())
-    report = run_reproduce(names, settings, out, make_engine(engine, workers, scheduler))
+        left_out = [name for name in names if EXPERIMENTS[name].needs_texts]
+        names = [name for name in names if name not in left_out]
+        if not names:
+            raise ValueError(f"preset {preset!r} has no experiment without texts; {GET_TEXTS}")
+        print(f"{' and '.join(['figure2', *left_out])} left out: texts are needed; {GET_TEXTS}")
+    report = run_reproduce(names, settings, out, make_engine(engine, workers, scheduler), texts=texts)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     tables = tables_markdown(report.summary)
     console.print(Markdown(tables) if console.is_terminal else tables)
@@ -81,12 +85,14 @@ def reproduce(
 def inspect(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of the results")],
     realization: Annotated[str | None, typer.Option(metavar="ID", help="which; a sensible one by default")] = None,
+    texts: Annotated[Path | None, typer.Option(help="folder of the texts, if the corpus is not in DIR")] = None,
 ) -> None:
     """Train a stored realization again, and put every layer under the lens.
 
     Exit code 3 if the recorded accuracy does not come again; the lens is written all the same.
     """
-    found = run_inspect(directory, realization, Console(stderr=True, soft_wrap=True, highlight=False, markup=False))
+    console = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    found = run_inspect(directory, realization, texts, console)
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False, markup=False)
     console.print(found.comparison())
     console.print(verdict_table(found.lens))

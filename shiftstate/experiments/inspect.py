@@ -11,10 +11,13 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from shiftstate.datasets.corpus import fingerprint
 from shiftstate.experiments.config import Realization
+from shiftstate.experiments.corpora import NO_TEXTS, corpus_file, prepare
+from shiftstate.experiments.data import build_data
 from shiftstate.experiments.figures import render
 from shiftstate.experiments.files import write_whole
-from shiftstate.experiments.realization import build_data, train, versions
+from shiftstate.experiments.realization import train, versions
 from shiftstate.experiments.store import Row, Store
 from shiftstate.layers import LAYERS
 from shiftstate.stability import Lens, examine
@@ -56,12 +59,15 @@ class Inspection:
         return f"The recorded accuracy, {self.recorded:.4f}, did NOT come again: it is {self.again:.4f} now. {cause}."
 
 
-def inspect(directory: Path, id: str | None = None, console: Console | None = None) -> Inspection:
+def inspect(
+    directory: Path, id: str | None = None, texts: Path | None = None, console: Console | None = None
+) -> Inspection:
     """Train a stored realization from its configuration, put every layer under the lens, write DIR/lens/ID.*.
 
     Args:
         directory: where `reproduce` has left its results.
         id: of the realization; without one the first of the LSSM (else RSN, else GCNN) with the largest K and L.
+        texts: folder of the texts, for a realization on texts whose corpus is no longer in the directory.
         console: where to say what is trained.
     """
     if not (directory / "results.sqlite").is_file():
@@ -73,7 +79,7 @@ def inspect(directory: Path, id: str | None = None, console: Console | None = No
         why = "" if id else ", chosen as the first of the largest K of the filter with the most gates"
         console.print(f"Training {row.realization.id} again: {row.realization}{why}")
     torch.set_num_threads(1)  # as the workers of a sweep do: the same sums in the same order
-    data = build_data(row.realization)
+    data = build_data(row.realization, _corpus(row.realization, directory, texts))
     outcome, network = train(row.realization, data)
     network = network.cpu()
     seen = examine(
@@ -128,6 +134,19 @@ def choose(rows: Sequence[Row], id: str | None, directory: Path) -> Row:
         networks,
         key=lambda row: (order.index(row.realization.filter.split(":")[0]), row.realization.K, row.realization.L),
     )
+
+
+def _corpus(realization: Realization, directory: Path, texts: Path | None) -> Path | None:
+    """The prepared corpus of a realization on texts, made again if need be."""
+    file = corpus_file(directory, realization.protocol)
+    if file is None or file.exists():
+        return file
+    if texts is None:
+        raise ValueError(f"{directory} no longer holds the corpus of {realization}; {NO_TEXTS}")
+    if fingerprint(texts) != getattr(realization.protocol, "corpus", None):
+        raise ValueError(f"{texts} holds other texts than {realization} was trained on; expected those of then")
+    prepare(texts, [realization], directory)
+    return file
 
 
 def _check_layers(realization: Realization) -> None:

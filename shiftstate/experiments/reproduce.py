@@ -2,23 +2,28 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
+from shiftstate.datasets.corpus import fingerprint
 from shiftstate.experiments.ceiling import Ceiling, ceiling
-from shiftstate.experiments.config import Preset, Realization
-from shiftstate.experiments.engines import Engine
+from shiftstate.experiments.config import EXPERIMENTS, Preset, Realization
+from shiftstate.experiments.corpora import NO_TEXTS, prepare
+from shiftstate.experiments.engines import Engine, work
 from shiftstate.experiments.figures import draw, render
 from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.lock import locked
 from shiftstate.experiments.plan import write_plan
 from shiftstate.experiments.progress import Progress
+from shiftstate.experiments.protocols import SourceProtocol
 from shiftstate.experiments.realization import Outcome
 from shiftstate.experiments.store import Row, Store
-from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json, tables_markdown
+from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json
 from shiftstate.experiments.sweep import SweepError, sweep
+from shiftstate.experiments.tables import tables_markdown
 
 
 @dataclass(frozen=True)
@@ -34,14 +39,28 @@ class Report:
 
 
 def reproduce(
-    experiments: Sequence[str], preset: Preset, out: Path, engine: Engine, console: Console | None = None
+    experiments: Sequence[str],
+    preset: Preset,
+    out: Path,
+    engine: Engine,
+    console: Console | None = None,
+    texts: Path | None = None,
 ) -> Report:
     """Run what is missing of these experiments into ``out`` and write summary, claims, CSV, tables and figures.
 
     Ended at any moment, it goes on where it stopped when called again. A realizations.csv in ``out`` is taken
-    over where the store does not have its results yet.
+    over where the store does not have its results yet. ``texts`` is the folder of the texts, for experiments on
+    them; results know it by its contents, not by its path.
     """
     planned = [realization for name in experiments for realization in preset.realizations(name)]
+    task = {}
+    if any(EXPERIMENTS[name].needs_texts for name in experiments):
+        if texts is None:
+            raise ValueError(NO_TEXTS)
+        preset = replace(preset, corpus=fingerprint(texts))
+        planned = [realization for name in experiments for realization in preset.realizations(name)]
+        prepare(texts, planned, out)
+        task = {"task": partial(work, corpora=out.resolve())}
     make_directory(out)
     with locked(out), Store(out) as store:
         if (out / "realizations.csv").exists():
@@ -57,7 +76,7 @@ def reproduce(
                 progress.finished(realization, fit.accuracy_last, outcome.seconds, fit.outcome)
 
             try:
-                sweep(missing, engine, finished, progress.started)
+                sweep(missing, engine, finished, progress.started, **task)
             except (KeyboardInterrupt, SweepError):
                 write_report(out, store, preset)
                 raise
@@ -87,9 +106,10 @@ def write_report(out: Path, store: Store, preset: Preset) -> Report:
 
 def _ceiling(rows: Sequence[Row], experiment: str) -> Ceiling | None:
     chosen = [row.realization for row in rows if row.realization.experiment == experiment]
-    if any(realization.protocol.source != "any" for realization in chosen):
+    protocols = [one.protocol for one in chosen if isinstance(one.protocol, SourceProtocol)]
+    if not protocols or any(protocol.source != "any" for protocol in protocols):
         return None
-    return ceiling(chosen[0].protocol, 1 + max(realization.graph for realization in chosen))
+    return ceiling(protocols[0], 1 + max(realization.graph for realization in chosen))
 
 
 def _ceilings_markdown(ceilings: Mapping[str, Ceiling | None]) -> str:
