@@ -9,9 +9,9 @@ from shiftstate.experiments.plan import NAME, guess_plan, plan_of, read_plans, w
 from shiftstate.experiments.reproduce import reproduce
 
 TINY = [
-    *("num_samples=[40,20,20]", "epochs=1", "batch_size=20", "block_sizes=[4,4]"),
-    *("figure1.K=4", "graphs=1", "draws=1", "filters=gcnn"),
-]
+    "num_samples=[40,20,20]", "epochs=1", "batch_size=20", "block_sizes=[4,4]",
+    "figure1.K=4", "graphs=1", "draws=1", "filters=gcnn",
+]  # fmt: skip
 
 
 def test_a_run_writes_its_plan_down(tmp_path, here):

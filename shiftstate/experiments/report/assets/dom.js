@@ -24,7 +24,12 @@ const percent = (value, digits = 1) => (value === null || value === undefined ? 
 const spread = (value, digits = 1) => (value === null || value === undefined ? "" : ` ± ${(100 * value).toFixed(digits)}`);
 const range = (pair) => (pair ? `${percent(pair[0])} … ${percent(pair[1])}` : NONE);
 const minus = (text) => text.replace("-", "−");
-const signed = (value) => (value === null ? NONE : minus(`${value > 0 ? "+" : ""}${(100 * value).toFixed(1)}`));
+
+function signed(value) {
+  if (value === null) return NONE;
+  const text = (100 * value).toFixed(1);
+  return Number(text) === 0 ? "0.0" : minus(`${value > 0 ? "+" : ""}${text}`);
+}
 
 function number(value) {
   if (value === null || value === undefined) return NONE;

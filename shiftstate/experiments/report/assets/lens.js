@@ -45,8 +45,8 @@ class LensView {
       "Move the slider, or focus it and use the arrow keys; point at a node, or choose one, for its values."),
     controls(this.lensField.field), this.verdict, this.choices,
     el("label", { for: "lens-k", class: "note" }, "k, the number of shifts"), slider,
-    el("div", { class: "lens" }, el("div", {}, this.panels),
-      el("div", {}, this.curveField, this.along.figure, this.values, this.ofNode.figure)));
+    el("div", { class: "lens" }, el("div", {}, this.panels, this.values),
+      el("div", {}, this.curveField, this.along.figure, this.ofNode.figure)));
     this.open(data.lens_first);
     onRedraw.push(() => this.show(this.k));
   }
@@ -126,13 +126,18 @@ class LensView {
     this.main.paint(values, (value) => ramp(colors, 0.5 + value / most / 2), `${QUANTITIES[this.quantity]} at k = ${k} on ${values.length} nodes, ` +
       `from ${number(Math.min(...values))} to ${number(Math.max(...values))}`, legend(colors, number(-most), number(most)));
     this.main.figure.querySelector("figcaption").textContent = `${sub(letter, k)}, channel ${sample.channels[this.channel]}`;
-    for (const { key, panel } of this.gates) {
-      const open = slice(sample.gates[key], k, this.channel, 1);
-      panel.paint(open, (value) => ramp(SHARE, value), open ? `${key} gate at k = ${k}, mean ${number(mean(open))}` : `no ${key} gate at k = 0`,
-        legend(SHARE, "shut", "open"));
-    }
+    for (const { key, panel } of this.gates) this.paintGate(key, panel);
     this.ring();
     this.markCurves();
+  }
+
+  // Between shut and open, or between the least and the most open node of this k.
+  paintGate(key, panel) {
+    const open = slice(this.layer.sample.gates[key], this.k, this.channel, 1);
+    const [low, high] = this.fixed || !open ? [0, 1] : [Math.min(...open), Math.max(...open)];
+    const alt = open ? `${key} gate at k = ${this.k}, mean ${number(mean(open))}` : `no ${key} gate at k = 0`;
+    panel.paint(open, (value) => ramp(SHARE, high > low ? (value - low) / (high - low) : 0.5), alt,
+      this.fixed || !open ? legend(SHARE, "shut", "open") : legend(SHARE, number(low), number(high)));
   }
 
   pick(node) {

@@ -74,7 +74,8 @@ function lensCurve(view) {
   const title = lensCurves(layer).find(([key]) => key === curve)[1];
   return { traces: made.log ? made.traces.map(aboveZero) : made.traces, alt: `${title} along ${made.x || "k"}, ${layer.filter}, K = ${layer.K}.`,
     layout: { height: 330, showlegend: true, shapes: made.unmarked ? [] : [markAt(view.k)], xaxis: { title: { text: made.x || "k" } },
-      yaxis: { title: { text: made.y }, type: made.log ? "log" : "linear", range: made.range, exponentformat: "power" },
+      yaxis: { title: { text: made.y }, type: made.log ? "log" : "linear", range: made.range, exponentformat: "power",
+        ...(made.log && made.range && made.range[1] - made.range[0] > 1.5 ? { dtick: 1 } : {}) },
       legend: { y: -0.24 }, margin: { l: 62, r: 8, t: 30, b: 40 } } };
 }
 
