@@ -47,9 +47,9 @@ def print_report(report: Report, console: Console) -> None:
 
 def _print_drop_in(found: DropIn, console: Console) -> None:
     size = found.size
-    table = Table(
-        title=f"PyTorch Geometric: N={size.nodes:,} E={size.edges:,} C={size.channels} K={size.K}, one thread"
-    )
+    shape = f"N={size.nodes:,} E={size.edges:,} C={size.channels} K={size.K}"
+    console.print(f"Layers in PyTorch Geometric, one epoch on the whole graph, one thread: {shape}")
+    table = Table()
     for column in ("layer", "graph"):
         table.add_column(column, no_wrap=True)
     for column in ("epoch", "peak memory"):
