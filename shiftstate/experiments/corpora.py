@@ -7,6 +7,7 @@ from pathlib import Path
 from shiftstate.datasets.corpus import FORMAT, Corpus
 from shiftstate.datasets.texts import check_author, find_texts
 from shiftstate.experiments.config import Realization
+from shiftstate.experiments.data import authorship_data
 from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.networks import GET_TEXTS
 from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol
@@ -25,33 +26,47 @@ def corpus_file(directory: Path, protocol: Protocol) -> Path | None:
 def prepare(texts: Path, planned: Sequence[Realization], directory: Path) -> None:
     """Write the corpora that these realizations need and the directory does not have; it is made if need be.
 
-    Bad texts and authors that are not there are found here, before anything is written.
+    Bad texts, authors that are not there and splits that cannot be made are found here, before anything is written.
     """
-    authors = sorted({realization.author for realization in planned if realization.author is not None})
     found = find_texts(texts)
-    for author in authors:
-        check_author(author, found)
-    for protocol in dict.fromkeys(realization.protocol for realization in planned):
+    firsts: dict[tuple[Protocol, str], Realization] = {}
+    for realization in planned:
+        if realization.author is not None:
+            check_author(realization.author, found)
+            firsts.setdefault((realization.protocol, realization.author), realization)
+    authors = sorted({author for _, author in firsts})
+    for protocol in dict.fromkeys(protocol for protocol, _ in firsts):
         file = corpus_file(directory, protocol)
-        if isinstance(protocol, AuthorshipProtocol) and file is not None and not _has(file, authors):
-            corpus = Corpus.read(
-                texts,
-                authors=authors,
-                words=protocol.words,
-                length=protocol.excerpt_length,
-                window=protocol.window,
-                decay=protocol.decay,
-            )
-            _check_long_enough(corpus, authors, protocol.excerpt_length)
+        if file is None or not isinstance(protocol, AuthorshipProtocol):
+            continue
+        known = Corpus.load(file) if file.exists() else None
+        corpus = known if known is not None and set(authors) <= set(known.wans) else _read(texts, authors, protocol)
+        for author in authors:
+            _check_split(firsts[protocol, author], corpus, protocol)
+        if corpus is not known:
             make_directory(directory)
             write_whole(file, corpus.to_bytes())
 
 
-def _has(file: Path, authors: Sequence[str]) -> bool:
-    return file.exists() and set(authors) <= set(Corpus.load(file).wans)
-
-
-def _check_long_enough(corpus: Corpus, authors: Sequence[str], length: int) -> None:
+def _read(texts: Path, authors: Sequence[str], protocol: AuthorshipProtocol) -> Corpus:
+    corpus = Corpus.read(
+        texts,
+        authors=authors,
+        words=protocol.words,
+        length=protocol.excerpt_length,
+        window=protocol.window,
+        decay=protocol.decay,
+    )
     for author in authors:
         if author not in corpus.excerpts:
-            raise ValueError(f"no text of {author!r} has {length} words; expected at least one excerpt of that length")
+            raise ValueError(f"no text of {author!r} has {protocol.excerpt_length} words; expected one excerpt or more")
+    return corpus
+
+
+def _check_split(realization: Realization, corpus: Corpus, protocol: AuthorshipProtocol) -> None:
+    count = len(authorship_data(realization, corpus).train.y)
+    if count < protocol.batch_size:
+        raise ValueError(
+            f"{realization.author!r} has {count} training excerpts with the others'; expected {protocol.batch_size} or "
+            "more, a batch: are the texts long enough? try --set batch_size"
+        )

@@ -25,8 +25,10 @@ def build_data(realization: Realization, corpus: Path | None = None) -> Data:
     match realization.protocol:
         case SourceProtocol() as protocol:
             return _source_localization(protocol, realization)
-        case AuthorshipProtocol() as protocol:
-            return _authorship(protocol, realization, corpus)
+        case AuthorshipProtocol():
+            if corpus is None:
+                raise ValueError(f"{realization} was given no texts; expected a prepared corpus")
+            return authorship_data(realization, _load(corpus))
     raise ValueError(f"no data are known for a {type(realization.protocol).__name__}; expected a kind of experiment")
 
 
@@ -58,12 +60,14 @@ def _source_localization(protocol: SourceProtocol, realization: Realization) -> 
     )
 
 
-def _authorship(protocol: AuthorshipProtocol, realization: Realization, corpus: Path | None) -> Authorship:
-    if corpus is None or realization.author is None:
-        raise ValueError(f"{realization} was given no texts; expected an author and a prepared corpus")
+def authorship_data(realization: Realization, corpus: Corpus) -> Authorship:
+    """The split of a realization of Table 2."""
+    protocol, author = realization.protocol, realization.author
+    if not isinstance(protocol, AuthorshipProtocol) or author is None:
+        raise ValueError(f"{realization} is not about an author; expected a realization of table2")
     return Authorship.generate(
-        _load(corpus),
-        realization.author,
+        corpus,
+        author,
         split=protocol.split,  # type: ignore[arg-type]
         number=realization.graph,
         test=protocol.test,
@@ -71,7 +75,7 @@ def _authorship(protocol: AuthorshipProtocol, realization: Realization, corpus: 
         outside=protocol.outside,
         kin=protocol.kin,
         standardize=protocol.standardize,
-        seed=seed_of(protocol, "data", realization.graph, realization.draw, *realization.author.encode()),
+        seed=seed_of(protocol, "data", realization.graph, realization.draw, *author.encode()),
         dtype=getattr(torch, protocol.dtype),
     )
 

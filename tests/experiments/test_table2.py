@@ -192,6 +192,9 @@ def command(monkeypatch, capsys, *arguments):
             ["table2", "--texts", "TEXTS", "--set", "authors=ann", "--set", "excerpt_length=9999"],
             "no text of 'ann' has",
         ),
+        (["table2", "--texts", "TEXTS", "--set", "authors=ann", "--set", "excerpt_length=30"], "'ann' has 70 training"),
+        (["table2", "--texts", "TEXTS", "--set", "authors=ann", "--set", "excerpt_length=600"], "has 1 excerpts to"),
+        (["table2", "--texts", "ONE"], "nobody to tell 'austen' from"),
         (["table2", "--preset", "community"], "preset 'community' has no table2"),
         (["table2", "--texts", "TEXTS", "--set", "words=mine"], "words is 'mine'"),
         (["table2", "--texts", "TEXTS", "--set", "split=book"], "did you mean 'books'"),
@@ -199,7 +202,10 @@ def command(monkeypatch, capsys, *arguments):
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, texts, tmp_path, monkeypatch, capsys):
-    given = [texts if word == "TEXTS" else word for word in arguments]
+    write_novels(tmp_path / "one", ["austen"])
+    places = {"TEXTS": texts, "ONE": tmp_path / "one"}
+    extra = ["--set", "authors=austen", "--set", "excerpt_length=30"] if "ONE" in arguments else []
+    given = [places.get(word, word) for word in arguments] + extra
     code, errors = command(monkeypatch, capsys, *given, "--out", tmp_path / "out")
     assert (code, errors.count("\n")) == (2, 1)
     assert message in errors
