@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def guess_plan(stored: Sequence[Realization]) -> Plan | None:
     if not stored or stored[0].experiment not in EXPERIMENTS:
         return None
     for name in PRESETS:
-        preset = load_preset(name)
+        preset = replace(load_preset(name), corpus=getattr(stored[0].protocol, "corpus", ""))
         try:
             planned = preset.realizations(stored[0].experiment)
         except ValueError:
