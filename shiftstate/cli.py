@@ -115,9 +115,8 @@ def bench(
         if path:
             check_writable(path)
     wide = None if sys.stdout.isatty() else 140
-    progress = Console(stderr=True, highlight=False, markup=False)
-    with progress.status("") as status:
-        report = run_bench(device, quick, repeats, status.update if progress.is_terminal else progress.print)
+    with _telling() as say:
+        report = run_bench(device, quick, repeats, say)
     print_report(report, Console(width=wide, highlight=False, markup=False))
     if json:
         write_json(report, json)

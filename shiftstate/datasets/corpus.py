@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from shiftstate.datasets.texts import Sentences, check_author, excerpts, find_texts, read_books, tokenize
-from shiftstate.datasets.wan import load_words, wan, word_counts
+from shiftstate.datasets.wan import find_words, load_words, wan, word_counts
 
-WORDS = "function_words.txt"
-"""The list that belongs to the texts, where it lies in their folder or beside it."""
 FORMAT = 1
 """Version of the file format."""
 
@@ -145,7 +143,7 @@ def fingerprint(root: str | Path) -> str:
     for author, paths in find_texts(root).items():
         for path in paths:
             digest.update(f"{author}/{path.stem}:{hashlib.sha256(_bytes(path)).hexdigest()}\n".encode())
-    listed = _own_list(Path(root))
+    listed = find_words(root)
     if listed is not None:
         digest.update(hashlib.sha256(_bytes(listed)).digest())
     return digest.hexdigest()[:16]
@@ -158,14 +156,10 @@ def _bytes(path: Path) -> bytes:
         raise ValueError(f"{path} cannot be read ({error.strerror}); expected a text file") from None
 
 
-def _own_list(root: Path) -> Path | None:
-    return next((file for file in (root / WORDS, root.resolve().parent / WORDS) if file.is_file()), None)
-
-
 def _load_words(spec: str, root: Path, tokens: Mapping[str, list[Sentences]]) -> tuple[str, ...]:
     if spec.startswith("auto:"):
         return load_words(spec, (book for books in tokens.values() for book in books))
-    return load_words(None if spec == "package" else _own_list(root))
+    return load_words(None if spec == "package" else find_words(root))
 
 
 def _count(books: list[list[Sentences]], titles: list[str], words: tuple[str, ...]) -> Excerpts:

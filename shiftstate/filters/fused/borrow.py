@@ -4,30 +4,20 @@ A small filter spends as long on making its arrays as on using them. A recurrenc
 the graph that needs it, so two calls never share one; those that are idle hold a bounded amount of memory.
 """
 
-import os
-import threading
 from collections import OrderedDict
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.buffers import HELD
+from shiftstate.filters.fused.buffers import HELD, Lock
 from shiftstate.filters.fused.scalar import RECURRENCES, Recurrence
 from shiftstate.filters.fused.setting import Setting
 
 LENT = HELD // 4  # bytes up to which a recurrence is kept for the next call
 
 _idle: OrderedDict[Any, list[Recurrence]] = OrderedDict()  # the longest unused first
-_lock = threading.RLock()  # a loan may end in the middle of another one's beginning, when garbage is collected
-
-
-def _renew_lock() -> None:
-    global _lock  # a thread of the parent may have held it when the child was forked
-    _lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)
+_lock = Lock()
 
 
 class Loan:

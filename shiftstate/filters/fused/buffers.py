@@ -17,16 +17,30 @@ from torch import Tensor
 SMALL = 2**17  # bytes below which the allocator keeps what it is given back
 HELD = 2**26  # bytes at most that wait for the next call; larger arrays get huge pages from NumPy instead
 
+
+class Lock:
+    """A lock that its holder may take again, and that a forked child finds open.
+
+    A lease may end in the middle of another one's beginning, when garbage is collected; and a thread of the parent may
+    have held the lock when the child was forked.
+    """
+
+    def __init__(self) -> None:
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 _free: deque[Any] = deque()
-_lock = threading.RLock()  # a lease may end in the middle of another one's beginning, when garbage is collected
-
-
-def _renew_lock() -> None:
-    global _lock  # a thread of the parent may have held it when the child was forked
-    _lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)
+_lock = Lock()
 
 
 class _Lease:
