@@ -20,7 +20,7 @@ from shiftstate.datasets.fetch import GUTENBERG
 from shiftstate.datasets.fetch import fetch as fetch_books
 from shiftstate.datasets.gutenberg import load_catalogue
 from shiftstate.datasets.texts import check_author
-from shiftstate.experiments.config import EXPERIMENTS, load_preset
+from shiftstate.experiments.config import EXPERIMENTS, Preset, load_preset
 from shiftstate.experiments.engines import make_engine
 from shiftstate.experiments.inspect import inspect as run_inspect
 from shiftstate.experiments.inspect import verdict_table
@@ -60,20 +60,15 @@ def reproduce(
     """Run an experiment of the paper, or go on with it, and say which of its claims hold."""
     check_name("experiment", experiment, [*EXPERIMENTS, "figure2", "stability", "all"])
     settings = load_preset(preset, config, set or ())
+    pool = make_engine(engine, workers, scheduler)
+    names = _planned(experiment, settings, texts)
     if experiment in ("stability", "all"):
         print(f"The paper's Section 2.1: {', '.join(map(str, write_stability(out)))}")
     if experiment == "figure2" or (experiment == "all" and texts is not None):
         print(f"The network of {author}: {', '.join(map(str, reproduce_figure2(texts, author, out)))}")
-    if experiment in ("stability", "figure2"):
+    if not names:
         return
-    names = list(settings.experiments) if experiment == "all" else [experiment]
-    if experiment == "all" and texts is None:
-        left_out = [name for name in names if EXPERIMENTS[name].needs_texts]
-        names = [name for name in names if name not in left_out]
-        if not names:
-            raise ValueError(f"preset {preset!r} has no experiment without texts; {GET_TEXTS}")
-        print(f"{' and '.join(['figure2', *left_out])} left out: texts are needed; {GET_TEXTS}")
-    report = run_reproduce(names, settings, out, make_engine(engine, workers, scheduler), texts=texts)
+    report = run_reproduce(names, settings, out, pool, texts=texts)
     console = Console(soft_wrap=True, highlight=False, markup=False)
     tables = tables_markdown(report.summary)
     console.print(Markdown(tables) if console.is_terminal else tables)
@@ -100,6 +95,20 @@ def inspect(
     console.print(f"The lens: {', '.join(map(str, found.files))}", soft_wrap=True)
     if not found.same:
         raise typer.Exit(3)
+
+
+def _planned(experiment: str, settings: Preset, texts: Path | None) -> list[str]:
+    """The experiments that are trainings; of "all" those on texts are left out where there are none."""
+    if experiment != "all":
+        return [experiment] if experiment in EXPERIMENTS else []
+    names = list(settings.experiments)
+    if texts is not None:
+        return names
+    left_out = [name for name in names if EXPERIMENTS[name].needs_texts]
+    if left_out == names:
+        raise ValueError(f"preset {settings.name!r} has no experiment without texts; {GET_TEXTS}")
+    print(f"{' and '.join(['figure2', *left_out])} left out: texts are needed; {GET_TEXTS}")
+    return [name for name in names if name not in left_out]
 
 
 @app.command()
