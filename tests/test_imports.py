@@ -17,7 +17,7 @@ BESIDE = {
     "stability": {"checks", "graphs", "filters", "layers"},
     "pyg": {"checks", "graphs", "filters", "layers"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
-    "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training"},
+    "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training", "pyg"},
 }
 # What the rooms of the line may import from beside it.
 TAKES = {"experiments": {"datasets", "stability"}, "cli": {"datasets", "stability", "bench", "testing", "pyg"}}

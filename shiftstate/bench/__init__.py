@@ -9,8 +9,9 @@ from typing import Any
 import numba
 import torch
 
-from shiftstate.bench import memory
+from shiftstate.bench import drop_in, memory
 from shiftstate.bench.cases import SMALL, TABLE, Case, Setup, large
+from shiftstate.bench.drop_in import DropIn
 from shiftstate.bench.growth import AXES, Curve, curve
 from shiftstate.bench.timing import EXACT, TOLERANCE, agree, best_times
 
@@ -66,6 +67,8 @@ class Report:
     """One a case on one thread, then the large cases on two."""
     memory: Memory | None
     growth: list[Curve]
+    drop_in: DropIn | None = None
+    """None without PyTorch Geometric, and on other devices than the CPU."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, the derived ratios included."""
@@ -142,6 +145,7 @@ def run(device: str = "cpu", quick: bool = False, repeats: int = 5, said: Said =
             peak = measure_memory(large("lssm", 32, *size), repeats, said)
         axes = {"K": AXES["K"][:2]} if quick else AXES
         curves = [curve(axis, cases, repeats, said) for axis, cases in axes.items()] if device == "cpu" else []
-        return Report(machine(device), rows, peak, curves)
+        dropped = drop_in.measure(quick, repeats, said) if device == "cpu" else None
+        return Report(machine(device), rows, peak, curves, dropped)
     finally:
         torch.set_num_threads(before)

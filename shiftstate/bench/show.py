@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shiftstate.bench import Report, Row
+from shiftstate.bench.drop_in import DropIn
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -40,6 +41,25 @@ def print_report(report: Report, console: Console) -> None:
     for curve in report.growth:
         grown = "" if curve.memory_exponent is None else f", memory as {curve.axis}^{curve.memory_exponent:.2f}"
         console.print(f"Growth: ratio to the bare shifts as {curve.axis}^{curve.ratio_exponent:.2f}{grown}")
+    if report.drop_in:
+        _print_drop_in(report.drop_in, console)
+
+
+def _print_drop_in(found: DropIn, console: Console) -> None:
+    size = found.size
+    table = Table(
+        title=f"PyTorch Geometric: N={size.nodes:,} E={size.edges:,} C={size.channels} K={size.K}, one thread"
+    )
+    for column in ("layer", "graph"):
+        table.add_column(column, no_wrap=True)
+    for column in ("epoch", "peak memory"):
+        table.add_column(column, justify="right")
+    for epoch in found.epochs:
+        peak = "" if epoch.bytes is None else _mb(epoch.bytes)
+        table.add_row(epoch.layer, epoch.form, _ms(epoch.seconds), peak)
+    console.print(table)
+    times = ", ".join(f"{form} {_ms(seconds)}" for form, seconds in found.converted.items())
+    console.print(f"Conversion to S and its transpose, normalised: {times}")
 
 
 def _cells(row: Row) -> list[str]:

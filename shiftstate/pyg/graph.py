@@ -52,7 +52,7 @@ def to_shift(
     elif kind is not None:
         shift = Shift.from_edges(ends, weight, n)
         if kind == "spectral" and batch is not None:
-            shift = Shift(shift.operator, _starts(batch, ends))
+            shift = Shift(shift.operator, _starts(batch, ends, n))
         left, right = _scales(shift, kind)
         if mask is None:
             return shift.scaled(left, right).to(dtype)
@@ -168,12 +168,13 @@ def _scales(shift: Shift, kind: str) -> tuple[Tensor, Tensor]:
         raise ValueError(f"normalize={kind!r}: {error}") from error
 
 
-def _starts(batch: Tensor, ends: Tensor) -> Tensor:
+def _starts(batch: Tensor, ends: Tensor, n: int) -> Tensor:
     """Where each graph of a mini-batch begins and the last one ends, from the graph of every node."""
-    if batch.dim() != 1 or batch.dtype.is_floating_point or bool((batch[1:] < batch[:-1]).any()):
+    fits = tuple(batch.shape) == (n,) and not batch.dtype.is_floating_point
+    if not fits or bool((batch[1:] < batch[:-1]).any()) or int(batch[0]) < 0:
         raise ValueError(
-            f"batch is {batch.dtype} of shape {tuple(batch.shape)}; expected the number of its graph for every node, "
-            "in ascending order, as in torch_geometric.data.Batch"
+            f"batch is {batch.dtype} of shape {tuple(batch.shape)}; expected the graph of each of {n} nodes, counted "
+            "from 0, in ascending order, as in torch_geometric.data.Batch"
         )
     crossing = batch.index_select(0, ends[0]) != batch.index_select(0, ends[1])
     if bool(crossing.any()):

@@ -9,7 +9,7 @@ import torch
 from rich.console import Console
 
 from shiftstate import bench
-from shiftstate.bench import cases, growth, memory, plain, show, timing
+from shiftstate.bench import cases, drop_in, growth, memory, plain, show, timing
 from shiftstate.bench.cases import SMALL, TABLE, Case, Setup, large
 
 TINY = [
@@ -20,16 +20,13 @@ TINY = [
 ]
 
 
-# PyTorch Geometric, where it is installed, is one of the contestants.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
-
-
 @pytest.fixture(scope="module")
 def report():
     """A quick run; peak memory comes from a formula, for the processes that measure it would take too long."""
     base = large("lssm", 4, 200, 800, 4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "peak_bytes", lambda case, kernel, checkpoint=None: 1000 * case.K)
+        patch.setattr(drop_in, "epoch", lambda layer, form, size, repeats: drop_in.Epoch(layer, form, 0.5, 7_000_000))
         patch.setitem(growth.AXES, "K", (base, replace(base, K=8), replace(base, K=16)))
         return bench.run(quick=True, repeats=1)
 

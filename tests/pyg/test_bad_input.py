@@ -1,0 +1,176 @@
+"""Bad input is refused in one line that names the argument; odd but valid graphs are not refused."""
+
+import math
+
+import pytest
+import torch
+from torch_geometric import EdgeIndex
+from torch_geometric.data import HeteroData
+
+import shiftstate as ss
+from shiftstate.pyg import GCNNConv, LSSMConv
+from tests.pyg.material import CONVS, NORMALIZATIONS, graph, signal
+
+N = 9
+EDGES, WEIGHT = graph()
+COUNT = EDGES.shape[1]
+
+
+def sparse(n):
+    return torch.sparse_coo_tensor(torch.empty(2, 0, dtype=torch.long), torch.empty(0), (n, n))
+
+
+def weight_with(value):
+    weight = WEIGHT.clone()
+    weight[2] = value
+    return weight
+
+
+BAD = {
+    r"x is a tuple of node features; .*does not support bipartite": ((signal(N, 4), signal(N, 4)), EDGES),
+    "x is a list of node features": ([1.0], EDGES),
+    "x is a NoneType; expected a tensor": (None, EDGES),
+    r"x has shape \(9,\); expected \(N, in_channels\)": (signal(N), EDGES),
+    r"x has 5 channels; expected 4 \(in_channels of this": (signal(N, 5), EDGES),
+    "x is torch.float64 and this .* torch.float32; expected one dtype": (signal(N, 4).double(), EDGES),
+    "x is torch.int64 and this": (signal(N, 4).long(), EDGES),
+    "x is on meta and this .* on cpu": (signal(N, 4).to("meta"), EDGES),
+    r"edge_index has shape \(24, 2\); expected \(2, E\); transpose it": (signal(N, 4), EDGES.T),
+    r"edge_index has shape \(24,\); expected \(2, E\)": (signal(N, 4), EDGES[0]),
+    r"edge_index holds torch.float32; expected integer node ids": (signal(N, 4), EDGES.float()),
+    "edge_index holds torch.bool": (signal(N, 4), EDGES.bool()),
+    "edge_index holds node id 7; expected ids from 0 to 6 for an x of 7": (signal(7, 4), EDGES),
+    "edge_index holds node id -1; expected ids from 0 to 8": (signal(N, 4), EDGES - 1),
+    "edge_index is a list; expected a tensor": (signal(N, 4), EDGES.tolist()),
+    "edge_index is a HeteroData; .*HeteroConv": (signal(N, 4), HeteroData()),
+    "edge_index is a dict; .*one edge_index an edge type": (signal(N, 4), {("a", "to", "b"): EDGES}),
+    "edge_index is on meta and x on cpu; expected one device": (signal(N, 4), EDGES.to("meta")),
+    r"edge_weight is on meta and x on cpu": (signal(N, 4), EDGES, WEIGHT.to("meta")),
+    r"edge_weight has weights of shape \(3,\); expected \(24,\): one an edge": (signal(N, 4), EDGES, WEIGHT[:3]),
+    r"edge_weight has weights of shape \(24, 2\); .*edge features are not weights": (
+        signal(N, 4),
+        EDGES,
+        torch.ones(COUNT, 2),
+    ),
+    "edge_weight is a list; expected a tensor": (signal(N, 4), EDGES, WEIGHT.tolist()),
+    "edge_weight is complex": (signal(N, 4), EDGES, WEIGHT + 1j),
+    "edge_weight holds 1 NaN or infinite weights": (signal(N, 4), EDGES, weight_with(math.nan)),
+    "edge_weight holds 1 NaN or infinite weights; expected none": (signal(N, 4), EDGES, weight_with(math.inf)),
+    'edge_weight gives node 0 the degree -.*normalize="symmetric"': (signal(N, 4), EDGES, weight_with(-99.0)),
+    r"adj_t \(edge_index\) has shape \(7, 7\); expected \(9, 9\)": (signal(N, 4), sparse(7)),
+    r"adj_t \(edge_index\) is on meta and x on cpu": (signal(N, 4), sparse(N).to("meta")),
+    "edge_weight was given beside a sparse adj_t": (signal(N, 4), sparse(N), WEIGHT),
+    "edge_weight was given beside a Shift": (signal(N, 4), ss.Shift.from_edges(EDGES, num_nodes=N), WEIGHT),
+    "x has shape .* for a shift of 10 nodes": (signal(N, 4), ss.Shift.from_edges(EDGES, num_nodes=10)),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_bad_input_is_refused_and_the_argument_named(conv_class, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        conv_class(4, 3)(*BAD[message])
+    assert "\n" not in str(caught.value)
+
+
+def test_nan_in_a_sparse_graph_is_refused():
+    matrix = torch.sparse_coo_tensor(EDGES.flip(0), weight_with(math.nan), (N, N))
+    with pytest.raises(ValueError, match=r"adj_t \(edge_index\) holds 1 NaN or infinite weights"):
+        GCNNConv(4, 3)(signal(N, 4), matrix)
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (torch.zeros(N), r"batch is torch.float32 of shape \(9,\)"),
+        (torch.zeros(N, 1, dtype=torch.long), r"batch is torch.int64 of shape \(9, 1\)"),
+        (torch.arange(N).flip(0), "in ascending order"),
+        (torch.arange(N), "edge 0 of edge_index goes from one graph of the batch to another"),
+        (torch.zeros(4, dtype=torch.long), r"batch is torch.int64 of shape \(4,\)"),
+    ],
+)
+def test_a_bad_batch_vector_is_refused(batch, message):
+    with pytest.raises(ValueError, match=message):
+        LSSMConv(4, 3, normalize="spectral")(signal(N, 4), EDGES, batch=batch)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((4, 3, -1), "K is -1; expected a whole number of at least 0"),
+        ((0, 3), "in_channels is 0"),
+        ((-1, 0), "out_channels is 0"),
+        ((4, 3, 2, True, "spectrall"), "unknown normalize 'spectrall'; .*did you mean 'spectral'"),
+        ((4, 3, 2, True, None), "unknown normalize None"),
+    ],
+)
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_bad_arguments_of_a_layer_are_refused(conv_class, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        conv_class(*arguments)
+
+
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_unknown_options_are_refused(conv_class):
+    with pytest.raises(TypeError, match="improved"):
+        conv_class(4, 3, improved=True)
+
+
+@pytest.mark.parametrize("normalize", NORMALIZATIONS)
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_isolated_nodes_get_finite_outputs_and_gradients_of_their_own_features_alone(conv_class, normalize):
+    x, weight = signal(N, 4).requires_grad_(), WEIGHT.clone().requires_grad_()
+    conv = conv_class(4, 3, normalize=normalize)
+    y = conv(x, EDGES, weight)
+    assert torch.isfinite(y).all()
+    (alone,) = torch.autograd.grad(y[-1].sum(), x, retain_graph=True)
+    assert torch.count_nonzero(alone[:-1]) == 0
+    (of_weight,) = torch.autograd.grad(y.square().sum(), weight)
+    assert torch.isfinite(of_weight).all()
+
+
+@pytest.mark.parametrize("normalize", NORMALIZATIONS)
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_zero_weights_give_no_nan_gradients(conv_class, normalize):
+    weight = torch.zeros(COUNT)
+    weight[:3] = 1  # the cycle, without which there is no spectral radius; the degree of other nodes is 0
+    y = conv_class(4, 3, normalize=normalize)(signal(N, 4), EDGES, weight.requires_grad_())
+    y.square().sum().backward()
+    assert torch.isfinite(weight.grad).all()
+
+
+@pytest.mark.parametrize("normalize", [kind for kind in NORMALIZATIONS if kind != "spectral"])
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_a_graph_without_edges_filters_every_node_by_itself(conv_class, normalize):
+    none, conv, x = torch.empty(2, 0, dtype=torch.long), conv_class(4, 3, normalize=normalize), signal(N, 4)
+    y = conv(x, none)
+    one = torch.cat([conv(x[i : i + 1], none) for i in range(N)])
+    torch.testing.assert_close(y, one)
+    for form in (EdgeIndex(none, sparse_size=(N, N)), sparse(N), torch.empty(2, 0)[:, :0].long()):
+        torch.testing.assert_close(conv(x, form), y)
+
+
+@pytest.mark.parametrize("edges", [torch.empty(2, 0, dtype=torch.long), torch.tensor([[0, 1], [1, 2]])])
+def test_a_graph_without_cycles_has_no_spectral_normalisation(edges):
+    with pytest.raises(ValueError, match=r"^normalize='spectral': the shift has spectral radius 0"):
+        GCNNConv(4, 3, normalize="spectral")(signal(N, 4), edges)
+    batch = torch.tensor([0] * 4 + [1] * 5)
+    loop = torch.tensor([[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match=r"^normalize='spectral': graph 1 of the batch has spectral radius 0"):
+        GCNNConv(4, 3, normalize="spectral")(signal(N, 4), loop, batch=batch)
+
+
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_a_graph_without_nodes_gives_no_rows_and_can_be_trained_on(conv_class):
+    conv = conv_class(4, 3)
+    for shape in ((0, 4), (2, 0, 4)):
+        y = conv(torch.empty(*shape), torch.empty(2, 0, dtype=torch.long))
+        assert y.shape == (*shape[:-1], 3)
+        y.sum().backward()
+    assert all(torch.count_nonzero(parameter.grad) == 0 for parameter in conv.parameters())
+
+
+@pytest.mark.parametrize("normalize", [False, "symmetric", "spectral", "row", "column"])
+def test_negative_weights_are_in_order_where_no_root_is_taken_of_their_sum(normalize):
+    y = LSSMConv(4, 3, normalize=normalize)(signal(N, 4), EDGES, weight_with(-99.0))
+    assert torch.isfinite(y).all()
