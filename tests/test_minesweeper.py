@@ -1,30 +1,30 @@
 """The minesweeper example runs from file to table on a small board, goes on where it stopped, and scores rightly."""
 
 import csv
+import importlib.util
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("torch_geometric", reason="the example compares with PyTorch Geometric: shiftstate[pyg]")
 
 ROOT = Path(__file__).parents[1]
-RECORD = ROOT / "docs/results/minesweeper"
+FILTERS = ("lssm", "rsn", "gcnn", "tagconv")
 
 
-def run_python(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-
-
-def run_example(*arguments: object) -> str:
-    done = run_python("docs/examples/minesweeper.py", *arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def example():
+    spec = importlib.util.spec_from_file_location("minesweeper", ROOT / "docs/examples/minesweeper.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["minesweeper"] = module  # its dataclasses look their module up
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["minesweeper"]
 
 
 @pytest.fixture(scope="module")
@@ -66,53 +66,58 @@ def rows(tmp_path):
     return read
 
 
-def test_all_four_filters_are_trained_on_every_split_with_equal_parameters_and_summed_up(board, tmp_path, rows):
-    options = ("--data", board, "--out", tmp_path, "--epochs", 4, "--parameters", 6000)
-    output = run_example(*options)
+def test_all_four_filters_are_trained_on_every_split_with_equal_parameters_and_summed_up(
+    example, board, tmp_path, rows, capsys
+):
+    options = ["--data", str(board), "--out", str(tmp_path), "--epochs", "4", "--parameters", "6000"]
+    example.main(options)
     results = rows("results.csv")
     assert {(row["filter"], row["split"]) for row in results} == {
-        (filter, split) for filter in ("lssm", "rsn", "gcnn", "tagconv") for split in "01"
+        (filter, split) for filter in FILTERS for split in "01"
     }
     assert all(0 <= float(row["test"]) <= 100 for row in results)
     assert all(abs(int(row["parameters"]) - 6000) < 600 for row in results)
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["rows"]
     lssm = [float(row["test"]) for row in results if row["filter"] == "lssm"]
     assert summary[0]["mean"] == pytest.approx(sum(lssm) / 2, abs=0.01)
-    assert (tmp_path / "table.md").read_text(encoding="utf-8") in output
+    assert (tmp_path / "table.md").read_text(encoding="utf-8") in capsys.readouterr().out
 
-    again = run_example(*options)
-    assert "split" not in again.split("|")[0]  # no run was reported before the table: all were there
+    example.main(options)
     assert rows("results.csv") == results
+    assert "split 0" not in capsys.readouterr().out  # all was there, nothing was trained again
 
 
-def test_the_search_gives_every_filter_as_many_trials_and_does_not_see_the_test_nodes(board, tmp_path, rows):
-    run_example("--data", board, "--out", tmp_path, "--epochs", 1, "--parameters", 2500, "--search")
+def test_the_search_gives_every_filter_as_many_trials_and_does_not_see_the_test_nodes(example, board, tmp_path, rows):
+    example.main(["--data", str(board), "--out", str(tmp_path), "--epochs", "1", "--parameters", "2500", "--search"])
     results = rows("search.csv")
-    number = {filter: sum(row["filter"] == filter for row in results) for filter in ("lssm", "rsn", "gcnn", "tagconv")}
-    assert len(set(number.values())) == 1
+    assert {sum(row["filter"] == filter for row in results) for filter in FILTERS} == {len(results) // len(FILTERS)}
     assert len({row["setting"] for row in results}) == len(results)
     assert "test" not in results[0]
 
 
-def test_the_score_is_the_share_of_pairs_in_the_right_order_with_ties_counted_half():
-    code = """
-import sys, torch
-sys.path.insert(0, "docs/examples")
-from minesweeper import roc_auc
-torch.manual_seed(0)
-y = (torch.rand(200) < 0.3).float()
-logits = torch.randint(0, 9, (200,)).float() + 2 * y
-pairs = logits[y == 1][:, None] - logits[y == 0]
-expected = 100 * ((pairs > 0).double() + 0.5 * (pairs == 0)).mean().item()
-assert 60 < expected < 95
-print(roc_auc(logits, y) - expected)
-"""
-    done = run_python("-c", code)
-    assert done.returncode == 0, done.stderr
-    assert abs(float(done.stdout)) < 1e-9
+def test_a_chosen_setting_is_one_that_the_search_tried(example):
+    assert all(example.CHOSEN[filter] in example.trials(filter) for filter in FILTERS)
 
 
-def test_a_missing_file_is_answered_with_where_to_get_it(tmp_path):
-    done = run_python("docs/examples/minesweeper.py", "--data", tmp_path / "no.npz")
-    assert done.returncode == 2
-    assert re.search(r"no\.npz is not there; get it with: curl -LO https://\S+minesweeper\.npz$", done.stderr.strip())
+def test_tagconv_is_given_the_same_matrix_as_our_filters(example, board):
+    data = example.Board.load(board)
+    ours, theirs = (data.graph(example.Setting(filter)) for filter in ("gcnn", "tagconv"))
+    assert torch.equal(theirs.to_dense(), ours.to_dense())
+    assert not torch.equal(ours.to_dense(), ours.T.to_dense())  # so that a transposed one would show
+
+
+def test_the_score_is_the_share_of_pairs_in_the_right_order_with_ties_counted_half(example):
+    torch.manual_seed(0)
+    y = (torch.rand(200) < 0.3).float()
+    logits = torch.randint(0, 9, (200,)).float() + 2 * y
+    pairs = logits[y == 1][:, None] - logits[y == 0]
+    expected = 100 * ((pairs > 0).double() + 0.5 * (pairs == 0)).mean().item()
+    assert 60 < expected < 95
+    assert example.roc_auc(logits, y) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_missing_file_is_answered_with_where_to_get_it(example, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        example.main(["--data", str(tmp_path / "no.npz")])
+    assert stop.value.code == 2
+    assert re.search(r"no\.npz is not there; get it with: curl -LO https://\S+npz$", capsys.readouterr().err.strip())
