@@ -66,6 +66,14 @@ OWN_TRIAL: dict[str, dict[str, Any]] = {
 }
 """The one trial that differs between filters."""
 
+STARTS: list[dict[str, Any]] = [
+    {},
+    {"output_activation": "identity"},
+    {"gate_bias": True, "init": "alive"},
+    OPEN_GATES,
+]
+"""Where an LSSM can start from, the paper's way first (`--gates`)."""
+
 CHOSEN = FIRST
 """The best of the search by validation score: what the final runs take."""
 
@@ -156,12 +164,10 @@ def roc_auc(logits: Tensor, y: Tensor) -> float:
     return 100 * (rank[y == 1].sum().item() - mines * (mines + 1) / 2) / (mines * free)
 
 
-def train(board: Board, setting: Setting, split: int, epochs: int, parameters: int) -> dict[str, Any]:
+def train(board: Board, setting: Setting, channels: int, split: int, epochs: int) -> dict[str, Any]:
     """Train on one split; the row of results."""
-    features = board.x.shape[1]
-    channels = width(setting, parameters, features)
     torch.manual_seed(split)
-    net, graph = Minesweeper(setting, channels, features), board.graph(setting)
+    net, graph = Minesweeper(setting, channels, board.x.shape[1]), board.graph(setting)
     masks = {name: rows[split] for name, rows in board.masks.items()}
     optimizer = torch.optim.Adam(net.parameters(), setting.lr)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, setting.lr, total_steps=epochs, pct_start=0.1)
@@ -218,10 +224,11 @@ def run(board: Board, file: Path, settings: Sequence[Setting], splits: Sequence[
     """Train what the file does not hold yet, split after split, so that filters can be compared early."""
     for split in splits:
         for setting in settings:
-            key = (json.dumps(asdict(setting)), str(split), str(options.epochs))
-            if key in {(row["setting"], row["split"], row["epochs"]) for row in read(file)}:
+            channels = width(setting, options.parameters, board.x.shape[1])
+            key = (json.dumps(asdict(setting)), str(channels), str(split), str(options.epochs))
+            if key in {tuple(row[name] for name in ("setting", "channels", "split", "epochs")) for row in read(file)}:
                 continue
-            row = train(board, setting, split, options.epochs, options.parameters)
+            row = train(board, setting, channels, split, options.epochs)
             if options.search:
                 del row["test"]  # what is chosen here must not know it
             append(file, row)
@@ -232,12 +239,12 @@ def run(board: Board, file: Path, settings: Sequence[Setting], splits: Sequence[
             )
 
 
-def summarize(out: Path) -> str:
-    """Write summary.json and table.md from all stored results of the chosen settings; the table."""
-    rows = read(out / "results.csv")
+def summarize(out: Path, epochs: int) -> str:
+    """Write summary.json and table.md from all that is stored of the chosen settings; the table."""
+    rows = [row for row in read(out / "results.csv") if row["epochs"] == str(epochs)]
     summary = []
-    for filter in CONVS:
-        mine = [row for row in rows if row["filter"] == filter]
+    for filter, setting in CHOSEN.items():
+        mine = [row for row in rows if row["setting"] == json.dumps(asdict(setting))]
         if not mine:
             continue
         scores = {name: [float(row[name]) for row in mine] for name in ("test", "val", "cpu_seconds")}
@@ -287,6 +294,7 @@ def read_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=EPOCHS, help="default: %(default)s")
     parser.add_argument("--parameters", type=int, default=PARAMETERS, help="of each network; default: %(default)s")
     parser.add_argument("--search", action="store_true", help="run the trials, on validation nodes alone")
+    parser.add_argument("--gates", action="store_true", help="train the LSSM from each of four starts instead")
     options = parser.parse_args(argv)
     if not options.data.is_file():
         parser.error(f"--data {options.data} is not there; get it with: curl -LO {SOURCE}")
@@ -302,9 +310,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     if options.search:
         settings = [setting for several in zip(*map(trials, options.filters), strict=True) for setting in several]
         run(board, options.out / "search.csv", settings, splits, options)
+    elif options.gates:
+        settings = [Setting("lssm", options=start) for start in STARTS]
+        run(board, options.out / "gates.csv", settings, splits, options)
     else:
         run(board, options.out / "results.csv", [CHOSEN[filter] for filter in options.filters], splits, options)
-        print(summarize(options.out))
+        print(summarize(options.out, options.epochs))
 
 
 if __name__ == "__main__":
