@@ -1,9 +1,11 @@
 """The minesweeper example runs from file to table on a small board, goes on where it stopped, and scores rightly."""
 
 import csv
+import dataclasses
 import importlib.util
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import torch
 pytest.importorskip("torch_geometric", reason="the example compares with PyTorch Geometric: shiftstate[pyg]")
 
 ROOT = Path(__file__).parents[1]
+RECORD = ROOT / "docs/results/minesweeper"
 FILTERS = ("lssm", "rsn", "gcnn", "tagconv")
 
 
@@ -121,3 +124,22 @@ def test_a_missing_file_is_answered_with_where_to_get_it(example, tmp_path, caps
         example.main(["--data", str(tmp_path / "no.npz")])
     assert stop.value.code == 2
     assert re.search(r"no\.npz is not there; get it with: curl -LO https://\S+npz$", capsys.readouterr().err.strip())
+
+
+def test_the_recorded_table_follows_from_the_recorded_runs_and_is_the_one_in_the_guide(example, tmp_path):
+    shutil.copy(RECORD / "results.csv", tmp_path)
+    table = example.summarize(tmp_path, example.EPOCHS)
+    assert table == (RECORD / "table.md").read_text(encoding="utf-8")
+    assert table in (ROOT / "docs/minesweeper.md").read_text(encoding="utf-8")
+    new, recorded = (json.loads((path / "summary.json").read_text(encoding="utf-8")) for path in (tmp_path, RECORD))
+    assert new["rows"] == recorded["rows"]
+    assert [row["splits"] for row in recorded["rows"]] == [10] * 4
+
+
+def test_the_chosen_settings_are_the_best_of_the_recorded_search(example):
+    rows = example.read(RECORD / "search.csv")
+    for filter in FILTERS:
+        best = max((row for row in rows if row["filter"] == filter), key=lambda row: float(row["val"]))
+        assert json.loads(best["setting"]) == dataclasses.asdict(example.CHOSEN[filter])
+        tried = [json.loads(row["setting"]) for row in rows if row["filter"] == filter]
+        assert tried == [dataclasses.asdict(setting) for setting in example.trials(filter)]
