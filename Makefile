@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+TEXTS ?= ../shared/corpus
 
 .PHONY: help setup test test-slow lint types check reproduce reproduce-all docs bench clean
 
@@ -30,8 +31,8 @@ check: setup
 reproduce: setup  ## the paper's Figure 1 with 4 realizations a cell, into runs/quick
 	$(BIN)/shiftstate reproduce figure1 --preset quick --out runs/quick
 
-reproduce-all: setup  ## all experiments with few realizations a cell, into runs/quick
-	$(BIN)/shiftstate reproduce all --preset quick --out runs/quick
+reproduce-all: setup  ## all experiments with few realizations a cell, into runs/quick; table2 where TEXTS is a folder
+	$(BIN)/shiftstate reproduce all --preset quick --out runs/quick $(if $(wildcard $(TEXTS)/.),--texts $(TEXTS))
 
 test-slow: setup  ## proofs that take minutes
 	$(BIN)/pytest -m slow

@@ -1,5 +1,6 @@
 """Nonlinear state-space graph neural networks for PyTorch."""
 
+from shiftstate import stability
 from shiftstate.checks import checking
 from shiftstate.filters import Step, Taps
 from shiftstate.graphs import Shift
@@ -28,4 +29,5 @@ __all__ = [
     "Trace",
     "checking",
     "fit",
+    "stability",
 ]

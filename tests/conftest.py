@@ -1,5 +1,8 @@
 """Every test starts from the same seed; Hypothesis draws the same examples in every run."""
 
+import os
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import settings
@@ -11,3 +14,12 @@ settings.load_profile("deterministic")
 @pytest.fixture(autouse=True)
 def _seed():
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """The folder of the real novels; tests that need it say so and are skipped where it is not."""
+    root = Path(os.environ.get("SHIFTSTATE_CORPUS", Path(__file__).parents[2] / "shared" / "corpus"))
+    if not (root / "texts").is_dir():
+        pytest.skip("the novels are not here: set SHIFTSTATE_CORPUS to a folder that holds texts/author/*.txt")
+    return root

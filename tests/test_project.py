@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 import shiftstate
@@ -76,3 +77,11 @@ def test_every_pinned_extra_is_in_the_constraints():
     pinned = {re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in read("constraints.txt").split()}
     names = {re.sub(r"[-_.]+", "-", re.split(r"[\[>=<]", name)[0]).lower() for name in wanted} - {"shiftstate"}
     assert names - pinned == set()
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_make_reproduce_all_gives_the_texts_where_they_are(tmp_path, found):
+    texts = tmp_path if found else tmp_path / "absent"
+    command = ["make", "-n", "reproduce-all", f"TEXTS={texts}"]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert (f"--texts {texts}" in lines) == found

@@ -247,6 +247,7 @@ def run(board: Board, file: Path, settings: Sequence[Setting], splits: Sequence[
 def summarize(out: Path, epochs: int) -> str:
     """Write summary.json and table.md from all that is stored of the chosen settings; the table."""
     rows = [row for row in read(out / "results.csv") if row["epochs"] == str(epochs)]
+    base = {row["split"]: float(row["test"]) for row in rows if row["filter"] == "tagconv"}
     summary = []
     for filter, setting in CHOSEN.items():
         mine = [row for row in rows if row["setting"] == json.dumps(asdict(setting))]
@@ -259,6 +260,7 @@ def summarize(out: Path, epochs: int) -> str:
                 "splits": len(mine),
                 "mean": round(statistics.mean(scores["test"]), 2),
                 "std": round(statistics.stdev(scores["test"]), 2) if len(mine) > 1 else None,
+                "above_tagconv": sum(float(row["test"]) > base.get(row["split"], 100) for row in mine),
                 "mean_validation": round(statistics.mean(scores["val"]), 2),
                 "channels": int(mine[0]["channels"]),
                 "parameters": int(mine[0]["parameters"]),
@@ -278,11 +280,15 @@ def summarize(out: Path, epochs: int) -> str:
     }
     text = json.dumps({"machine": versions, "rows": summary}, indent=1)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
-    lines = ["| filter | test ROC AUC | validation | splits | channels | parameters | CPU s a run |", "|---" * 7 + "|"]
+    lines = [
+        "| filter | test ROC AUC | validation | above TAGConv | channels | parameters | CPU s a run |",
+        "|---" * 7 + "|",
+    ]
     for row in summary:
         spread = "" if row["std"] is None else f" ± {row['std']:.2f}"
         lines.append(
-            f"| {row['filter']} | {row['mean']:.2f}{spread} | {row['mean_validation']:.2f} | {row['splits']} | "
+            f"| {row['filter']} | {row['mean']:.2f}{spread} | {row['mean_validation']:.2f} | "
+            f"{row['above_tagconv']} of {row['splits']} splits | "
             f"{row['channels']} | {row['parameters']:,} | {row['cpu_seconds'] / row['splits']:.0f} |"
         )
     table = "\n".join(lines) + "\n"

@@ -47,9 +47,9 @@ def print_report(report: Report, console: Console) -> None:
 
 def _print_drop_in(found: DropIn, console: Console) -> None:
     size = found.size
-    table = Table(
-        title=f"PyTorch Geometric: N={size.nodes:,} E={size.edges:,} C={size.channels} K={size.K}, one thread"
-    )
+    shape = f"N={size.nodes:,} E={size.edges:,} C={size.channels} K={size.K}"
+    console.print(f"Layers in PyTorch Geometric, one epoch on the whole graph, one thread: {shape}")
+    table = Table()
     for column in ("layer", "graph"):
         table.add_column(column, no_wrap=True)
     for column in ("epoch", "peak memory"):
@@ -96,6 +96,14 @@ def _whole(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written to before anything is measured, not after."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; expected the path of a file")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise ValueError(f"{path} cannot be written; expected a path in a writable folder: missing, or not yours?")
 
 
 def write_json(report: Report, path: Path) -> None:

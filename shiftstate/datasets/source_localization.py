@@ -1,7 +1,7 @@
 """Source localization: from which block of the graph did a diffused signal come?"""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import torch
@@ -9,16 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shiftstate.checks import check_name, check_seed, check_whole
+from shiftstate.datasets.samples import Samples, standardized
 from shiftstate.graphs import BlockGraph, Shift
-
-
-class Samples(NamedTuple):
-    """Signals and their labels."""
-
-    x: Tensor
-    """(n, N, 1)."""
-    y: Tensor
-    """(n), the block of the source."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +67,7 @@ class SourceLocalization:
         candidates = _candidates(graph, source)
         splits = [_draw(diffused, candidates, count, generator) for count in counts]
         if standardize:
-            splits = _standardized(splits)
+            splits = standardized(splits)
         train, valid, test = (Samples(x.to(dtype), y) for x, y in splits)
         return cls(shift.to(dtype), train, valid, test)
 
@@ -103,11 +95,3 @@ def _draw(diffused: Tensor, candidates: list[NDArray[np.int64]], count: int, gen
     sources = np.concatenate(candidates)[starts[labels] + generator.integers(sizes[labels])]
     x = diffused[torch.from_numpy(times), :, torch.from_numpy(sources)]  # (n, N)
     return Samples(x.unsqueeze(-1), torch.from_numpy(labels))
-
-
-def _standardized(splits: list[Samples]) -> list[Samples]:
-    train = splits[0].x
-    mean, deviation = train.mean(0), train.std(0, correction=0)
-    constant = (train == train[0]).all(0)  # its deviation is zero only up to rounding
-    scale = torch.where(constant, 1.0, deviation)
-    return [Samples((x - mean) / scale, y) for x, y in splits]

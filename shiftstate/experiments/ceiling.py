@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from shiftstate.experiments.config import Protocol
-from shiftstate.experiments.realization import draw_graph
+from shiftstate.experiments.data import draw_graph
+from shiftstate.experiments.protocols import SourceProtocol
 from shiftstate.graphs import BlockGraph, Shift
 
 
@@ -24,7 +24,7 @@ class Ceiling:
     """Of matching the signal's shape: without its amplitude."""
 
 
-def ceiling(protocol: Protocol, graphs: int) -> Ceiling:
+def ceiling(protocol: SourceProtocol, graphs: int) -> Ceiling:
     """The mean ceiling of the first so many graphs of a protocol."""
     each = [graph_ceiling(draw_graph(protocol, graph), protocol.max_time, protocol.dtype) for graph in range(graphs)]
     return Ceiling(sum(one.exact for one in each) / graphs, sum(one.shape for one in each) / graphs)

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from shiftstate.experiments.config import Cell
+from shiftstate.experiments.grids import BASELINES
 from shiftstate.experiments.statistics import Draws, Effect, deviation_difference, difference, holm
 
 LEVEL = 0.05
 TARGET = 0.05
 """By how much RSN and LSSM are to beat the equally tuned GCNN on the task that stays hard."""
 
-Cell = tuple[str, str, int, int]
 Cells = Mapping[Cell, Draws]
 Verdict = Literal["holds", "does not hold", "undecided"]
 Compare = Callable[[Draws, Draws], Effect | None]
@@ -39,7 +40,7 @@ class Finding:
     p: float | None
     """Two-sided, after Holm's correction over all claims that could be tested."""
     n: int
-    """Graphs."""
+    """Graphs; Table 2: splits, or books."""
 
 
 def judge(cells: Cells, claims: Sequence[Claim]) -> list[Finding]:
@@ -103,6 +104,8 @@ def section4(filters: Sequence[str], target: bool = False) -> list[Claim]:
 
 def title(filter: str) -> str:
     """A filter's name in a sentence: gcnn:rsn is a GCNN of the RSN's size."""
+    if filter in BASELINES:
+        return {"logistic": "logistic regression", "svm": "SVM", "delta": "Cosine Delta"}[filter]
     name, _, model = filter.partition(":")
     return f"{name.upper()} of the {model.upper()}'s size" if model else name.upper()
 
@@ -112,22 +115,22 @@ def _beats(name: str, experiment: str, K: int, L: int, filters: Sequence[str], m
     lead = f" by {100 * margin:g} points or more" if margin else ""
     return Claim(
         f"{title(name)} beats the {title(rival)}{lead} at {_place(experiment, K, L)}",
-        (experiment, name, K, L),
-        ((experiment, rival, K, L),),
+        Cell(experiment, name, K, L),
+        (Cell(experiment, rival, K, L),),
         lambda ours, theirs: difference(ours, theirs, margin),
     )
 
 
 def _best(name: str, experiment: str, K: int, L: int, filters: Sequence[str]) -> Claim:
-    rivals = tuple((experiment, rival, K, L) for rival in filters if rival != name)
+    rivals = tuple(Cell(experiment, rival, K, L) for rival in filters if rival != name)
     text = f"{title(name)} has the best accuracy at {_place(experiment, K, L)}"
-    return Claim(text, (experiment, name, K, L), rivals, difference)
+    return Claim(text, Cell(experiment, name, K, L), rivals, difference)
 
 
 def _steadiest(name: str, K: int, filters: Sequence[str]) -> Claim:
-    rivals = tuple(("figure1", rival, K, 1) for rival in filters if rival != name)
+    rivals = tuple(Cell("figure1", rival, K, 1) for rival in filters if rival != name)
     text = f"{title(name)} has the smallest standard deviation at {_place('figure1', K, 1)}"
-    return Claim(text, ("figure1", name, K, 1), rivals, lambda ours, theirs: deviation_difference(theirs, ours))
+    return Claim(text, Cell("figure1", name, K, 1), rivals, lambda ours, theirs: deviation_difference(theirs, ours))
 
 
 def _place(experiment: str, K: int, L: int) -> str:

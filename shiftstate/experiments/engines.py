@@ -9,12 +9,14 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Process
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.experiments.config import Realization
+from shiftstate.experiments.corpora import corpus_file
 from shiftstate.experiments.realization import Outcome, run
 
 ENGINES = ("local", "dask")
@@ -35,10 +37,15 @@ Engine = Callable[[], AbstractContextManager[Pool]]
 """Opens a pool; called again whenever the last one broke."""
 
 
-def work(realization: Realization) -> Outcome:
-    """What a worker does. One thread: the same sums in the same order, however many workers there are."""
+def work(realization: Realization, corpora: Path | None = None) -> Outcome:
+    """What a worker does. One thread: the same sums in the same order, however many workers there are.
+
+    Args:
+        realization: what to run.
+        corpora: the directory of the prepared corpora, where the experiment needs one.
+    """
     torch.set_num_threads(1)
-    return run(realization)
+    return run(realization, corpus_file(corpora, realization.protocol) if corpora else None)
 
 
 def make_engine(name: str = "local", workers: int | None = None, scheduler: str | None = None) -> Engine:

@@ -1,4 +1,4 @@
-"""The paper's Figure 1 as bars, and Table 1 the same way."""
+"""The paper's Figure 1 as bars, and its tables the same way."""
 
 import io
 from collections.abc import Sequence
@@ -13,23 +13,28 @@ from shiftstate.experiments.claims import title
 from shiftstate.experiments.summary import Line
 
 COLORS = {"gcnn": "#7f8c9b", "rsn": "#3b76b8", "lssm": "#c8553d", "gcnn:rsn": "#8fb4d9", "gcnn:lssm": "#e3a597"}
+COLORS |= {"logistic": "#d9d3c3", "svm": "#b9b09a", "delta": "#e9e6dd"}
 CHANCE = 20
-"""% of five classes."""
+"""% of five classes; of two it is 50."""
+
+
+Place = tuple[int, int, str | None]
 
 
 def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None) -> Figure:
-    """Bars of mean accuracy for every filter and K or L.
+    """Bars of mean accuracy for every filter and K, L or author.
 
-    Figure 1 is drawn twice, with the paper's halved error bars and with whole ones; Table 1 once, beside the
+    Figure 1 is drawn twice, with the paper's halved error bars and with whole ones; the tables once, beside the
     paper's numbers.
     """
     own = [line for line in lines if line.experiment == experiment]
     scales = (0.5, 1.0) if experiment == "figure1" else (1.0,)
-    figure = Figure(figsize=(0.5 + 4.3 * len(scales), 3.6), layout="constrained")
+    authors = any(line.author is not None for line in own)
+    figure = Figure(figsize=(8.6 if authors else 0.5 + 4.3 * len(scales), 3.6), layout="constrained")
     axes = figure.subplots(1, len(scales), sharey=True, squeeze=False)[0]
     for axis, scale in zip(axes, scales, strict=True):
         _bars(axis, own, scale)
-        axis.axhline(CHANCE, color="#bbbbbb", linewidth=0.8, zorder=0)
+        axis.axhline(50 if authors else CHANCE, color="#bbbbbb", linewidth=0.8, zorder=0)
         if ceiling is not None:
             label = f"matching shapes: {100 * ceiling.shape:.0f} % (with amplitudes: {100 * ceiling.exact:.0f} %)"
             axis.axhline(100 * ceiling.shape, color="#444444", linewidth=1, linestyle="--", label=label)
@@ -38,16 +43,18 @@ def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None)
     axes[0].set_ylabel("test accuracy (%)")
     axes[0].set_ylim(0, 105)
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 4), frameon=False)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=7 if authors else min(len(labels), 4), frameon=False
+    )
     return figure
 
 
 def _bars(axis: Axes, lines: Sequence[Line], scale: float) -> None:
-    places = sorted({(line.K, line.L) for line in lines})
+    places = list(dict.fromkeys(_place(line) for line in lines))  # lines come in the order of the tables
     filters = [name for name in COLORS if any(line.filter == name for line in lines)]
     width = 0.8 / len(filters)
     at = {
-        line: places.index((line.K, line.L)) + (filters.index(line.filter) - (len(filters) - 1) / 2) * width
+        line: places.index(_place(line)) + (filters.index(line.filter) - (len(filters) - 1) / 2) * width
         for line in lines
     }
     for name in filters:
@@ -73,8 +80,15 @@ def _bars(axis: Axes, lines: Sequence[Line], scale: float) -> None:
     axis.spines[["top", "right"]].set_visible(False)
 
 
-def _names(places: Sequence[tuple[int, int]]) -> list[str]:
+def _place(line: Line) -> Place:
+    """K and L; an author's filters and baselines stand together, whatever their K and L."""
+    return (line.K, line.L, None) if line.author is None else (0, 0, line.author)
+
+
+def _names(places: Sequence[Place]) -> list[str]:
     """Name a place by what varies."""
+    if places and places[0][2] is not None:
+        return [(author or "").replace("_", " ") for *_, author in places]
     K, L = ({place[axis] for place in places} for axis in (0, 1))
     if len(L) == 1:
         return [f"K = {place[0]}" for place in places]

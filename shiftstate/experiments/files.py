@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Files that are whole or not there, and the directory that they go to."""
 
 import os
 import tempfile
@@ -19,3 +19,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def make_directory(out: Path) -> None:
+    """Make the directory of the results, if it is not there yet."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{out} cannot be made ({error.strerror}); expected a directory for the results") from None

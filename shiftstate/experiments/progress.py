@@ -12,9 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from shiftstate.experiments.config import Realization
-
-Cell = tuple[str, str, int, int]
+from shiftstate.experiments.config import Cell, Realization
 
 
 class Progress:
@@ -100,14 +98,16 @@ class Progress:
         return Group(self._cells(), head, *lines)
 
     def _cells(self) -> Table:
-        columns = sorted({(cell[0], cell[2], cell[3]) for cell in self.planned})
-        filters = list(dict.fromkeys(cell[1] for cell in self.planned))
+        columns = sorted({(cell.experiment, cell.author or "", cell.K, cell.L) for cell in self.planned})
+        filters = list(dict.fromkeys(cell.filter for cell in self.planned))
         table = Table(box=None, padding=(0, 2), title="accuracy after the last epoch", title_justify="left")
         table.add_column("")
-        for experiment, K, L in columns:
-            table.add_column(f"{experiment}\nK={K} L={L}", justify="right")
+        for experiment, author, K, L in columns:
+            place = f"K={K} L={L}" if L else "no graph"
+            table.add_column(f"{experiment} {author}".strip() + f"\n{place}", justify="right")
         for name in filters:
-            table.add_row(name, *(self._cell((experiment, name, K, L)) for experiment, K, L in columns))
+            cells = [Cell(experiment, name, K, L, author or None) for experiment, author, K, L in columns]
+            table.add_row(name, *map(self._cell, cells))
         return table
 
     def _cell(self, cell: Cell) -> str:

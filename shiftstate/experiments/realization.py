@@ -11,9 +11,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from shiftstate.datasets import SourceLocalization
-from shiftstate.experiments.config import Protocol, Realization
-from shiftstate.graphs import BlockGraph, stochastic_block_model
+from shiftstate.datasets import Authorship
+from shiftstate.experiments.baselines import fit_baseline, sklearn_version
+from shiftstate.experiments.config import Realization
+from shiftstate.experiments.data import Data, build_data, num_classes, seed_of
+from shiftstate.experiments.grids import BASELINES
+from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol
 from shiftstate.layers import Layer
 from shiftstate.network import Network
 from shiftstate.readout import FlattenReadout
@@ -26,12 +29,21 @@ _drawing = threading.Lock()  # layers draw from torch's one generator, and a Das
 
 
 @dataclass(frozen=True)
+class Split:
+    """How many excerpts a split trained on and was judged by, and which book it held out."""
+
+    train: int
+    test: int
+    book: int | None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a realization gave, and with what."""
 
     fit: Fit
     learning_rate: float
-    """The one that was kept."""
+    """The one that was kept; of a baseline its C, or 0."""
     channels: int
     parameters: int
     """Of the whole network."""
@@ -40,29 +52,34 @@ class Outcome:
     versions: dict[str, str]
     seconds: float
     """Of all trainings together."""
+    split: Split | None = None
+    """Of an author's excerpts."""
 
 
-def run(realization: Realization) -> Outcome:
+def run(realization: Realization, corpus: Path | None = None) -> Outcome:
     """Train once with every learning rate of the protocol, and keep the best on validation data.
 
     Graph, data, initial draw and batch order depend on the seed, the graph and the draw, and on nothing else:
     every filter, K and L of a realization sees the same.
+
+    Args:
+        realization: what to run.
+        corpus: the prepared corpus, where the experiment needs one.
     """
+    data = build_data(realization, corpus)
+    if isinstance(data, Authorship) and realization.filter in BASELINES:
+        return _run_baseline(realization, data)
+    return train(realization, data)[0]
+
+
+def train(realization: Realization, data: Data) -> tuple[Outcome, Network]:
+    """What `run` does with a network once the data are there; the network is the one that was kept."""
     protocol = realization.protocol
-    dtype = getattr(torch, protocol.dtype)
-    data = SourceLocalization.generate(
-        draw_graph(protocol, realization.graph),
-        source=protocol.source,  # type: ignore[arg-type]
-        standardize=protocol.standardize,
-        num_samples=protocol.num_samples,  # type: ignore[arg-type]
-        max_time=protocol.max_time,
-        seed=_seed(protocol, "data", realization.graph, realization.draw),
-        dtype=dtype,
-    )
-    channels = matched_channels(realization.filter, realization.K, realization.L, protocol)
-    tried: list[tuple[float, Fit]] = []
+    nodes = data.shift.num_nodes
+    channels = matched_channels(realization.filter, realization.K, realization.L, protocol, nodes)
+    tried: list[tuple[float, Fit, Network]] = []
     for learning_rate in protocol.learning_rate:
-        model = build(realization, channels).to(dtype)
+        model = build(realization, channels, nodes).to(getattr(torch, protocol.dtype))
         result = fit(
             model,
             data.shift,
@@ -73,38 +90,49 @@ def run(realization: Realization) -> Outcome:
             weight_decay=protocol.weight_decay,
             clip=protocol.clip or None,
             schedule=protocol.schedule,
-            seed=_seed(protocol, "batches", realization.graph, realization.draw),
+            seed=seed_of(protocol, "batches", realization.graph, realization.draw),
             device=protocol.device,
         )
-        tried.append((learning_rate, result))
-    learning_rate, kept = max(tried, key=lambda one: (one[1].outcome == "finished", one[1].valid_accuracies[-1]))
+        tried.append((learning_rate, result, model))
+    learning_rate, kept, model = max(tried, key=lambda one: (one[1].outcome == "finished", one[1].valid_accuracies[-1]))
     first = model.layers[0]
     assert isinstance(first, Layer)
     few = data.train.x[: protocol.batch_size].to(protocol.device)
     kernel, _ = first.kernel_in_use(few, data.shift.to(protocol.device))
-    seconds = sum(result.seconds for _, result in tried)
-    return Outcome(kept, learning_rate, channels, count_parameters(model), kernel, dict(versions()), seconds)
+    seconds = sum(result.seconds for _, result, _ in tried)
+    parameters = count_parameters(model)
+    outcome = Outcome(kept, learning_rate, channels, parameters, kernel, dict(versions()), seconds, _split_of(data))
+    return outcome, model
 
 
-def draw_graph(protocol: Protocol, graph: int) -> BlockGraph:
-    """The graph of this number, the same for every filter and every draw of the data on it."""
-    return stochastic_block_model(protocol.block_sizes, protocol.p, protocol.q, _seed(protocol, "graph", graph))
+def _run_baseline(realization: Realization, data: Authorship) -> Outcome:
+    assert isinstance(realization.protocol, AuthorshipProtocol)
+    result, C, parameters = fit_baseline(realization.filter, data, realization.protocol)
+    known = {**dict(versions()), "scikit-learn": sklearn_version()}
+    return Outcome(result, C, 0, parameters, "none", known, result.seconds, _split_of(data))
 
 
-def build(realization: Realization, channels: int) -> Network:
-    """The network of a realization, drawn from its seed."""
+def _split_of(data: Data) -> Split | None:
+    """What the statistics have to know of a split of excerpts."""
+    if not isinstance(data, Authorship):
+        return None
+    return Split(len(data.train.y), len(data.test.y), data.book)
+
+
+def build(realization: Realization, channels: int, num_nodes: int) -> Network:
+    """The network of a realization, for a graph of this size, drawn from its seed."""
     with _drawing, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(_seed(realization.protocol, "weights", realization.graph, realization.draw))
-        return _network(realization.filter, realization.K, realization.L, channels, realization.protocol)
+        torch.manual_seed(seed_of(realization.protocol, "weights", realization.graph, realization.draw))
+        return _network(realization.filter, realization.K, realization.L, channels, realization.protocol, num_nodes)
 
 
-def matched_channels(filter: str, K: int, L: int, protocol: Protocol) -> int:
+def matched_channels(filter: str, K: int, L: int, protocol: Protocol, num_nodes: int) -> int:
     """F; for a gcnn:rsn or gcnn:lssm the F whose parameters come nearest to those of the RSN or LSSM."""
     if ":" not in filter:
         return protocol.channels
 
     def size(name: str, channels: int) -> int:
-        network = _network(name, K, L, channels, protocol)
+        network = _network(name, K, L, channels, protocol, num_nodes)
         return count_parameters(network.layers if protocol.match == "filters" else network)
 
     own, model = filter.split(":")
@@ -141,14 +169,8 @@ def _processor() -> str:
         return platform.processor() or "unknown processor"
 
 
-def _network(filter: str, K: int, L: int, channels: int, protocol: Protocol) -> Network:
+def _network(filter: str, K: int, L: int, channels: int, protocol: Protocol, num_nodes: int) -> Network:
     name = filter.split(":")[0]
     options = {key: getattr(protocol, key) for key in ("mixing", "bias", "init", "kernel", *OPTIONS[name])}
-    readout = FlattenReadout(sum(protocol.block_sizes), len(protocol.block_sizes))
+    readout = FlattenReadout(num_nodes, num_classes(protocol))
     return Network(name, [1] + [channels] * L, K, readout, protocol.activation, **options)
-
-
-def _seed(protocol: Protocol, purpose: str, *numbers: int) -> int:
-    """Independent streams for graph, data, weights and batches."""
-    stream = ("graph", "data", "weights", "batches").index(purpose)
-    return int(np.random.SeedSequence((protocol.seed, stream, *numbers)).generate_state(1)[0])

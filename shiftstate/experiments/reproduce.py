@@ -2,22 +2,28 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
+from shiftstate.datasets.corpus import fingerprint
 from shiftstate.experiments.ceiling import Ceiling, ceiling
-from shiftstate.experiments.config import Preset, Realization
-from shiftstate.experiments.engines import Engine
+from shiftstate.experiments.config import EXPERIMENTS, Preset, Realization
+from shiftstate.experiments.corpora import NO_TEXTS, prepare
+from shiftstate.experiments.engines import Engine, work
 from shiftstate.experiments.figures import draw, render
-from shiftstate.experiments.files import write_whole
+from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.lock import locked
+from shiftstate.experiments.plan import write_plan
 from shiftstate.experiments.progress import Progress
+from shiftstate.experiments.protocols import SourceProtocol
 from shiftstate.experiments.realization import Outcome
 from shiftstate.experiments.store import Row, Store
-from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json, tables_markdown
+from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json
 from shiftstate.experiments.sweep import SweepError, sweep
+from shiftstate.experiments.tables import tables_markdown
 
 
 @dataclass(frozen=True)
@@ -28,22 +34,39 @@ class Report:
     files: tuple[Path, ...]
     stored: int
     """Realizations in the directory."""
+    ceilings: Mapping[str, Ceiling | None]
+    """Of every experiment, where there is one."""
 
 
 def reproduce(
-    experiments: Sequence[str], preset: Preset, out: Path, engine: Engine, console: Console | None = None
+    experiments: Sequence[str],
+    preset: Preset,
+    out: Path,
+    engine: Engine,
+    console: Console | None = None,
+    texts: Path | None = None,
 ) -> Report:
     """Run what is missing of these experiments into ``out`` and write summary, claims, CSV, tables and figures.
 
     Ended at any moment, it goes on where it stopped when called again. A realizations.csv in ``out`` is taken
-    over where the store does not have its results yet.
+    over where the store does not have its results yet. ``texts`` is the folder of the texts, for experiments on
+    them; results know it by its contents, not by its path.
     """
     planned = [realization for name in experiments for realization in preset.realizations(name)]
-    _make_directory(out)
+    task = {}
+    if any(EXPERIMENTS[name].needs_texts for name in experiments):
+        if texts is None:
+            raise ValueError(NO_TEXTS)
+        preset = replace(preset, corpus=fingerprint(texts))
+        planned = [realization for name in experiments for realization in preset.realizations(name)]
+        prepare(texts, planned, out)
+        task = {"task": partial(work, corpora=out.resolve())}
+    make_directory(out)
     with locked(out), Store(out) as store:
         if (out / "realizations.csv").exists():
             store.import_csv(out / "realizations.csv")
         missing = store.missing(planned)
+        write_plan(out, preset, experiments)
         with Progress(planned, console) as progress:
             _show_known(progress, store.rows(), planned)
 
@@ -53,7 +76,7 @@ def reproduce(
                 progress.finished(realization, fit.accuracy_last, outcome.seconds, fit.outcome)
 
             try:
-                sweep(missing, engine, finished, progress.started)
+                sweep(missing, engine, finished, progress.started, **task)
             except (KeyboardInterrupt, SweepError):
                 write_report(out, store, preset)
                 raise
@@ -78,14 +101,15 @@ def write_report(out: Path, store: Store, preset: Preset) -> Report:
         contents |= {f"{experiment}.{kind}": render(figure, kind) for kind in ("svg", "png")}
     for name, content in contents.items():
         write_whole(out / name, content)
-    return Report(summary, tuple(out / name for name in contents), len(rows))
+    return Report(summary, tuple(out / name for name in contents), len(rows), ceilings)
 
 
 def _ceiling(rows: Sequence[Row], experiment: str) -> Ceiling | None:
     chosen = [row.realization for row in rows if row.realization.experiment == experiment]
-    if any(realization.protocol.source != "any" for realization in chosen):
+    protocols = [one.protocol for one in chosen if isinstance(one.protocol, SourceProtocol)]
+    if not protocols or any(protocol.source != "any" for protocol in protocols):
         return None
-    return ceiling(chosen[0].protocol, 1 + max(realization.graph for realization in chosen))
+    return ceiling(protocols[0], 1 + max(realization.graph for realization in chosen))
 
 
 def _ceilings_markdown(ceilings: Mapping[str, Ceiling | None]) -> str:
@@ -103,10 +127,3 @@ def _show_known(progress: Progress, rows: Sequence[Row], planned: Sequence[Reali
     for row in rows:
         if row.realization in wanted:
             progress.known(row.realization, row.accuracy_last, row.seconds)
-
-
-def _make_directory(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"{out} cannot be made ({error.strerror}); expected a directory for the results") from None

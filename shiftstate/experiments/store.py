@@ -7,14 +7,14 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from shiftstate.experiments.config import RESULTS_VERSION, Realization
-from shiftstate.experiments.realization import Outcome
+from shiftstate.experiments.realization import Outcome, Split
 
 COLUMNS: dict[str, tuple[str, type]] = {
     "id": ("TEXT PRIMARY KEY", str),
@@ -53,6 +53,8 @@ class Row:
     accuracy_best: float
     outcome: str
     seconds: float
+    split: Split | None = None
+    """Of an author's excerpts."""
 
 
 class Store:
@@ -97,7 +99,7 @@ class Store:
             "filter": realization.filter,
             "K": realization.K,
             "L": realization.L,
-            "author": None,
+            "author": realization.author,
             "graph": realization.graph,
             "draw": realization.draw,
             "seed": realization.protocol.seed,
@@ -114,21 +116,23 @@ class Store:
             "results_version": RESULTS_VERSION,
             "versions": json.dumps(outcome.versions, sort_keys=True),
             "config": realization.to_json(),
-            "curve": json.dumps({"loss": _short(fit.losses), "valid_accuracy": _short(fit.valid_accuracies)}),
+            "curve": json.dumps(_curve(outcome)),
         }
         self._insert([values])
 
     def rows(self) -> list[Row]:
         """All that is stored, in the order of the experiments' cells."""
-        query = "SELECT config, accuracy_last, accuracy_best, outcome, seconds, results_version FROM realizations"
+        query = (
+            "SELECT config, accuracy_last, accuracy_best, outcome, seconds, curve, results_version FROM realizations"
+        )
         rows = []
-        for config, last, best, outcome, seconds, version in self._read(query):
+        for config, last, best, outcome, seconds, curve, version in self._read(query):
             if version != RESULTS_VERSION:
                 raise ValueError(
                     f"{self.path} holds results of version {version}; expected {RESULTS_VERSION}: the code has changed "
                     "what a configuration gives; choose another --out"
                 )
-            rows.append(Row(self._realization(config), last, best, outcome, seconds))
+            rows.append(Row(self._realization(config), last, best, outcome, seconds, _split(curve)))
         key = [(*row.realization.cell, row.realization.graph, row.realization.draw) for row in rows]
         return [row for _, row in sorted(zip(key, rows, strict=True), key=lambda pair: pair[0])]
 
@@ -163,12 +167,28 @@ class Store:
             "versions": [json.loads(one) for one in sorted(set(versions))],
         }
 
+    def records(self) -> list[dict[str, Any]]:
+        """Everything that is stored, column by name, with configuration, versions and curve parsed."""
+        rows = self._read(f"SELECT {', '.join(COLUMNS)} FROM realizations ORDER BY finished_at, id")
+        records = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        try:
+            return [one | {name: json.loads(one[name]) for name in ("config", "versions", "curve")} for one in records]
+        except ValueError as error:
+            raise ValueError(f"{self.path} holds a row that is not JSON ({error}); was it changed by hand?") from None
+
+    def versions(self, realization: Realization) -> dict[str, str]:
+        """With what this realization was made; empty if it is not stored."""
+        rows = self._read("SELECT config, versions FROM realizations")
+        found = next((text for config, text in rows if config == realization.to_json()), "{}")
+        known: dict[str, str] = json.loads(found)
+        return known
+
     def to_csv(self) -> str:
         """Everything that is stored, one line for every realization; `import_csv` reads it back."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        order = "experiment, filter, K, L, graph, draw"
+        order = "experiment, filter, K, L, author, graph, draw"
         writer.writerows(self._read(f"SELECT {', '.join(COLUMNS)} FROM realizations ORDER BY {order}"))
         return text.getvalue()
 
@@ -231,6 +251,21 @@ class Store:
         )
 
 
+def _curve(outcome: Outcome) -> dict[str, Any]:
+    """Losses and validation accuracies, and the split where there is one."""
+    fit = outcome.fit
+    curve = {"loss": _short(fit.losses), "valid_accuracy": _short(fit.valid_accuracies)}
+    return curve if outcome.split is None else {**curve, "split": asdict(outcome.split)}
+
+
+def _split(curve: str) -> Split | None:
+    try:
+        found = json.loads(curve).get("split")
+        return None if found is None else Split(**found)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"a stored curve cannot be read ({error}); was it written by a newer shiftstate?") from None
+
+
 def _short(numbers: Iterable[float]) -> list[float]:
     return [float(f"{number:.6g}") for number in numbers]
 
@@ -245,7 +280,7 @@ def _parse(number: int, line: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"line {number} is not a realization ({error})") from None
     if values["results_version"] != RESULTS_VERSION:
         raise ValueError(f"line {number} has results version {values['results_version']}; expected {RESULTS_VERSION}")
-    shown = {name: getattr(realization, name) for name in ("experiment", "filter", "K", "L", "graph", "draw")}
+    shown = {name: getattr(realization, name) for name in ("experiment", "filter", "K", "L", "author", "graph", "draw")}
     if any(values[name] != shown[name] for name in shown):
         raise ValueError(f"line {number} says one thing and its configuration another")
     return values

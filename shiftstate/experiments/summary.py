@@ -2,25 +2,36 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from shiftstate.experiments.claims import Cell, Finding, judge, section4, title
-from shiftstate.experiments.config import FILTERS
+from shiftstate.experiments.authorship_claims import PAPER_AUTHORS, against_baselines, table2
+from shiftstate.experiments.claims import Finding, judge, section4
+from shiftstate.experiments.config import Cell
+from shiftstate.experiments.grids import BASELINES, FILTERS
 from shiftstate.experiments.statistics import Draws, mean_interval
 from shiftstate.experiments.store import Row
 
 PAPER: dict[Cell, tuple[float, float]] = {
-    ("table1", "gcnn", 4, 2): (0.49, 0.05),
-    ("table1", "gcnn", 4, 4): (0.40, 0.17),
-    ("table1", "rsn", 4, 2): (0.62, 0.05),
-    ("table1", "rsn", 4, 4): (0.53, 0.12),
-    ("table1", "lssm", 4, 2): (0.62, 0.03),
-    ("table1", "lssm", 4, 4): (0.60, 0.16),
+    **{
+        Cell("table2", name, 32, 1, author): value
+        for name, values in {
+            "gcnn": ((0.64, 0.20), (0.71, 0.16), (0.64, 0.18)),
+            "rsn": ((0.80, 0.19), (0.68, 0.16), (0.72, 0.19)),
+            "lssm": ((0.87, 0.14), (0.73, 0.15), (0.83, 0.14)),
+        }.items()
+        for author, value in zip(PAPER_AUTHORS, values, strict=True)
+    },
+    Cell("table1", "gcnn", 4, 2): (0.49, 0.05),
+    Cell("table1", "gcnn", 4, 4): (0.40, 0.17),
+    Cell("table1", "rsn", 4, 2): (0.62, 0.05),
+    Cell("table1", "rsn", 4, 4): (0.53, 0.12),
+    Cell("table1", "lssm", 4, 2): (0.62, 0.03),
+    Cell("table1", "lssm", 4, 4): (0.60, 0.16),
 }
-"""Mean and standard deviation of the paper's Table 1; it gives no numbers for its Figure 1."""
+"""Mean and standard deviation of the paper's Tables 1 and 2; it gives no numbers for its Figure 1."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,7 @@ class Summary:
 
     lines: list[Line]
     intervals: list[tuple[float, float] | None]
-    """95 % interval of each line's mean, the graph as the unit."""
+    """95 % interval of each line's mean; the unit is the graph, the split or the held-out book."""
     diverged: int
     findings: list[Finding]
 
@@ -57,23 +68,61 @@ def summarize(rows: Sequence[Row], target: bool = False) -> Summary:
     best: dict[Cell, list[float]] = defaultdict(list)
     for row in rows:
         one = row.realization
-        last[one.cell][one.graph, one.draw] = row.accuracy_last
+        last[one.cell][_place(row)] = row.accuracy_last
         best[one.cell].append(row.accuracy_best)
-    cells = sorted(last, key=lambda cell: (cell[0], cell[2], cell[3], FILTERS.index(cell[1])))
-    names = [name for name in FILTERS if any(cell[1] == name for cell in cells)]
+    cells = sorted(last, key=_order)
+    overlaps = _overlaps(rows)
     return Summary(
         [_line(cell, last[cell], best[cell]) for cell in cells],
-        [mean_interval(last[cell]) for cell in cells],
+        [mean_interval(last[cell], overlaps.get(cell.author or "", 0.0)) for cell in cells],
         sum(row.outcome == "diverged" for row in rows),
-        judge(last, section4(names, target)),
+        _judge(last, overlaps, target),
     )
 
 
+def _judge(last: Mapping[Cell, Draws], overlaps: Mapping[str, float], target: bool) -> list[Finding]:
+    """Source localization, Table 2 and the baselines are three families of claims: each has its own correction."""
+    experiments = {cell.experiment for cell in last}
+    names = [name for name in FILTERS if any(cell.filter == name and cell.author is None for cell in last)]
+    baselines = [name for name in BASELINES if any(cell.filter == name for cell in last)]
+    findings: list[Finding] = []
+    if experiments != {"table2"}:
+        findings += judge(last, section4(names, target))
+    if "table2" in experiments:
+        findings += judge(last, table2(overlaps))
+    if baselines:
+        findings += judge(last, against_baselines(overlaps, baselines))
+    return findings
+
+
+def _place(row: Row) -> tuple[int, int]:
+    """The unit of the statistics, and the number in it: graph and draw, or held-out book and split."""
+    if row.split is not None and row.split.book is not None:
+        return row.split.book, row.realization.graph
+    return row.realization.graph, row.realization.draw
+
+
+def _order(cell: Cell) -> tuple[str, int, str, int, int, int]:
+    """By experiment and place; baselines after the filters, authors in the paper's order, then the others."""
+    authors = [*PAPER_AUTHORS, cell.author]
+    at = authors.index(cell.author) if cell.author else 0
+    name = [*FILTERS, *BASELINES].index(cell.filter)
+    return cell.experiment, at, cell.author or "", int(cell.filter in BASELINES), cell.K * 1000 + cell.L, name
+
+
+def _overlaps(rows: Sequence[Row]) -> dict[str, float]:
+    """n_test/n_train of every author, the mean over his splits."""
+    ratios: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.split is not None and row.realization.author is not None:
+            ratios[row.realization.author].append(row.split.test / row.split.train)
+    return {author: fmean(values) for author, values in ratios.items()}
+
+
 def _line(cell: Cell, draws: Draws, best: Sequence[float]) -> Line:
-    experiment, name, K, L = cell
     values = list(draws.values())
     spread = stdev(values) if len(values) > 1 else None
-    return Line(experiment, name, K, L, None, len(values), fmean(values), spread, fmean(best), *_paper(cell))
+    return Line(*cell, len(values), fmean(values), spread, fmean(best), *_paper(cell))
 
 
 def _paper(cell: Cell) -> tuple[float, float] | tuple[None, None]:
@@ -94,41 +143,3 @@ def claims_json(summary: Summary) -> str:
 def _dump(rows: list[dict[str, Any]]) -> str:
     body = ",\n".join(f"  {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in rows)
     return f"[\n{body}\n]\n" if rows else "[]\n"
-
-
-def tables_markdown(summary: Summary) -> str:
-    """The results and the claims as two Markdown tables."""
-    lines = ["| experiment | filter | K | L | n | mean ± std | 95 % interval | best on validation | paper |"]
-    lines.append("|---|---|--:|--:|--:|--:|--:|--:|--:|")
-    for line, interval in zip(summary.lines, summary.intervals, strict=True):
-        lines.append(
-            f"| {line.experiment} | {title(line.filter)} | {line.K} | {line.L} | {line.n} | "
-            f"{_points(line.mean)}{_spread(line.std)} | {_range(interval)} | {_points(line.mean_best)} | "
-            f"{_points(line.paper_mean, 0)}{_spread(line.paper_std, 0)} |"
-        )
-    lines += ["", "Accuracies in %, of the model after the last epoch; the interval's unit is the graph."]
-    if summary.diverged:
-        lines.append(f"{summary.diverged} of the runs diverged; they count with the accuracy they have.")
-    lines += ["", "| claim | verdict | effect (points) | 95 % interval | p | graphs |", "|---|---|--:|--:|--:|--:|"]
-    for finding in summary.findings:
-        p = "–" if finding.p is None else f"{finding.p:.2g}"
-        effect = "–" if finding.effect is None else f"{100 * finding.effect:+.1f}"
-        lines.append(
-            f"| {finding.claim} | {finding.verdict} | {effect} | {_range(finding.interval)} | {p} | {finding.n} |"
-        )
-    note = "Effects are paired differences of per-graph means, against the strongest rival where there are several;"
-    lines += ["", f"{note} p is two-sided, the largest of the rivals' where there are several,"]
-    lines += ["after Holm's correction over the claims that could be tested."]
-    return "\n".join(lines) + "\n"
-
-
-def _points(value: float | None, digits: int = 1) -> str:
-    return "–" if value is None else f"{100 * value:.{digits}f}"
-
-
-def _spread(value: float | None, digits: int = 1) -> str:
-    return "" if value is None else f" ± {100 * value:.{digits}f}"
-
-
-def _range(interval: tuple[float, float] | None) -> str:
-    return "–" if interval is None else f"{100 * interval[0]:.1f} … {100 * interval[1]:.1f}"

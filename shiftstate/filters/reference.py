@@ -89,6 +89,7 @@ def run(
     updates, outputs = filter.update_weights(), filter.output_weights()
     dense = filter.dense_taps()
     x, w = filter.start(x)
+    w = w.view_as(w)  # where w_0 is x itself, the derivative by the one must not hold that by the other
 
     def output(k: int, w: Tensor) -> Tensor:
         return filter.output(Taps({name: h[k] for name, h in outputs.items()}, dense), w, x)

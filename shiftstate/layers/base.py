@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from shiftstate.checks import check_finite, check_name, check_whole
 from shiftstate.filters import Step, Taps, choose_kernel, reference
 from shiftstate.filters.activations import Activation, activation
+from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
 from shiftstate.layers.memory import check_bank_fits
@@ -220,10 +221,25 @@ class Layer(nn.Module):
         x, precision = self._prepare(x, shift)
         with precision:
             N, batch = shift.num_nodes, x.shape[:-2]
-            nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
+            nodes_first = x.movedim(-2, 0)
+            if len(batch) != 1:
+                nodes_first = nodes_first.reshape(N, math.prod(batch), self.in_channels)
             run = choose_kernel(self, nodes_first, shift).run
             y = run(self, nodes_first, shift, self._checkpoint_length())
             y = (y if len(batch) == 1 else y.reshape(N, *batch, self.out_channels)).movedim(0, -2)
+            return y if self.bias is None else y + self.bias
+
+    def watch(self, x: Tensor, shift: Shift, observe: Observer) -> Tensor:
+        """The call by the reference recurrence, with ``observe(k, step, y_k)`` called at every k; nodes come first.
+
+        Gradients flow, so derivatives by any state that was observed can be taken.
+        """
+        x, precision = self._prepare(x, shift)
+        N, batch = shift.num_nodes, x.shape[:-2]
+        with precision:
+            nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
+            y = reference.run(self, nodes_first, shift, observe=observe)
+            y = y.reshape(N, *batch, self.out_channels).movedim(0, -2)
             return y if self.bias is None else y + self.bias
 
     @torch.no_grad()
@@ -236,10 +252,8 @@ class Layer(nn.Module):
             steps.append(step)
             outputs.append(y)
 
-        x, precision = self._prepare(x, shift)
+        self.watch(x, shift, observe)
         N, batch = shift.num_nodes, x.shape[:-2]
-        with precision:
-            reference.run(self, x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels), shift, observe=observe)
 
         def stacked(signals: list[Tensor]) -> Tensor:
             full = outputs[0].shape  # w_0 of a bank, and every state of a GCNN, is the same for every f
@@ -272,7 +286,7 @@ class Layer(nn.Module):
             raise ValueError(f"x has {x.shape[-1]} channels; this layer expected {self.in_channels} (in_channels)")
         if x.dtype != self._dtype():
             raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: layer.to(x.dtype)")
-        device = next(self.parameters()).device
+        device = self._any_parameter().device
         if x.device != device:
             raise ValueError(f"x is on {x.device} and the layer on {device}; expected one device: layer.to(x.device)")
         check_finite(x)
@@ -281,7 +295,13 @@ class Layer(nn.Module):
         return x, precision
 
     def _dtype(self) -> torch.dtype:
-        return next(self.parameters()).dtype
+        return self._any_parameter().dtype
+
+    def _any_parameter(self) -> Tensor:
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                return parameter
+        return next(self.parameters())  # slower; a parametrisation moves parameters to a submodule
 
     def _checkpoint_length(self) -> int | None:
         if self.checkpoint == "sqrt":

@@ -21,9 +21,9 @@ class StateSpaceGNN(BasicGNN):
         hidden_channels: size of each hidden sample.
         num_layers: the number of layers.
         out_channels: size of the output; the last layer's hidden size if None.
-        dropout, act, act_first, act_kwargs, norm, norm_kwargs, jk: as in ``torch_geometric.nn.models.BasicGNN``.
         conv: "gcnn", "rsn" or "lssm".
-        **kwargs: arguments of the layers: ``K``, ``normalize``, ``cached``, ``add_self_loops``, ``mixing``, …
+        **kwargs: PyG's ``dropout``, ``act``, ``act_first``, ``act_kwargs``, ``norm``, ``norm_kwargs`` and ``jk``, and
+            the arguments of the layers: ``K``, ``normalize``, ``cached``, ``add_self_loops``, ``mixing``, …
 
     Example:
         >>> import torch
@@ -36,9 +36,22 @@ class StateSpaceGNN(BasicGNN):
     supports_edge_weight: Final[bool] = True
     supports_edge_attr: Final[bool] = False
 
-    def init_conv(self, in_channels: Any, out_channels: int, conv: str = "lssm", **kwargs: Any) -> StateSpaceConv:
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        num_layers: int,
+        out_channels: int | None = None,
+        *args: Any,
+        conv: str = "lssm",
+        **kwargs: Any,
+    ) -> None:
+        check_name("conv", conv, CONVS)
+        super().__init__(in_channels, hidden_channels, num_layers, out_channels, *args, conv=conv, **kwargs)
+
+    def init_conv(self, in_channels: Any, out_channels: int, conv: str, **kwargs: Any) -> StateSpaceConv:
         """One layer."""
-        return CONVS[check_name("conv", conv, CONVS)](in_channels, out_channels, **kwargs)
+        return CONVS[conv](in_channels, out_channels, **kwargs)
 
     def forward(
         self,

@@ -150,7 +150,7 @@ def test_the_json_is_whole_and_holds_the_ratios(report, tmp_path):
     path = tmp_path / "bench.json"
     show.write_json(report, path)
     read = json.loads(path.read_text())
-    assert read.keys() == {"machine", "rows", "memory", "growth"}
+    assert read.keys() == {"machine", "rows", "memory", "growth", "drop_in"}
     assert read["rows"][0]["over_bare"] == pytest.approx(report.rows[0].over_bare)
     assert read["rows"][0]["over_plain"] == pytest.approx(report.rows[0].times_faster_than("plain"))
     assert [entry.name for entry in tmp_path.iterdir()] == ["bench.json"]
@@ -168,6 +168,15 @@ def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(write, nam
         write(report, path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_measured(tmp_path):
+    show.check_writable(tmp_path / "bench.json")
+    with pytest.raises(ValueError, match="is a folder; expected the path of a file"):
+        show.check_writable(tmp_path)
+    with pytest.raises(ValueError, match="cannot be written; expected a path in a writable folder"):
+        show.check_writable(tmp_path / "missing" / "bench.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_plot_of_an_unknown_kind_is_refused(report, tmp_path):

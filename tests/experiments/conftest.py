@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from shiftstate.experiments.config import Protocol, Realization
+from shiftstate.experiments.config import Realization
 from shiftstate.experiments.engines import Pool
+from shiftstate.experiments.protocols import SourceProtocol
 from shiftstate.experiments.realization import Outcome
 from shiftstate.training import Fit
 
-SMALL = Protocol(block_sizes=(4, 4, 4), num_samples=(120, 40, 40), epochs=2, batch_size=20, max_time=5)
+SMALL = SourceProtocol(block_sizes=(4, 4, 4), num_samples=(120, 40, 40), epochs=2, batch_size=20, max_time=5)
 
 
 class Here(Executor):
@@ -35,7 +36,7 @@ def here():
     return engine
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def realization():
     """Makes a realization; every part of it can be changed by name."""
 
@@ -45,7 +46,7 @@ def realization():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def outcome():
     """Makes an outcome with these accuracies."""
 

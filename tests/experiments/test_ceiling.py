@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from shiftstate.experiments.ceiling import ceiling, graph_ceiling
-from shiftstate.experiments.config import Protocol
+from shiftstate.experiments.protocols import SourceProtocol
 from shiftstate.graphs import BlockGraph
 
 COMPLETE = BlockGraph(torch.ones(6, 6) - torch.eye(6), torch.tensor([0, 0, 0, 1, 1, 1]))
@@ -41,7 +41,7 @@ def test_more_digits_raise_the_ceiling_of_shapes():
 
 
 def test_the_ceiling_of_a_protocol_is_the_mean_over_its_graphs():
-    protocol = Protocol(max_time=25)
+    protocol = SourceProtocol(max_time=25)
     each = [ceiling(protocol, graphs) for graphs in (1, 2)]
     assert each[1].shape != each[0].shape
     assert 0.2 < each[1].shape < each[1].exact <= 1.0

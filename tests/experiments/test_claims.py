@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from shiftstate.experiments.claims import judge, section4
+from shiftstate.experiments.config import Cell
 
 FILTERS = ("gcnn", "rsn", "lssm")
 
@@ -14,7 +15,7 @@ def cells(means, spread=0.02, graphs=10, draws=3, filters=FILTERS):
     at = 0.1 * generator.normal(size=graphs)
     places = [("figure1", K, 1) for K in (4, 16, 32)] + [("table1", 4, L) for L in (2, 4)]
     return {
-        (experiment, name, K, L): {
+        Cell(experiment, name, K, L): {
             (g, d): mean + at[g] + spread * generator.normal() for g in range(graphs) for d in range(draws)
         }
         for experiment, K, L in places
@@ -73,7 +74,7 @@ def test_best_needs_to_beat_every_rival_not_only_one():
 def test_the_smallest_deviation_is_judged_by_deviations():
     results = cells([0.5, 0.5, 0.5], spread=0.0)
     generator = np.random.default_rng(1)
-    for (_, name, _, _), values in results.items():
+    for (_, name, *_), values in results.items():
         for key in values:
             values[key] = 0.5 + {"gcnn": 0.2, "rsn": 0.2, "lssm": 0.02}[name] * generator.normal()
     found = verdicts(results)["LSSM has the smallest standard deviation at K = 16"]

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from shiftstate.experiments.ceiling import Ceiling
+from shiftstate.experiments.config import Cell
 from shiftstate.experiments.figures import draw, render
 from shiftstate.experiments.summary import PAPER, Line
 
@@ -12,7 +13,8 @@ FILTERS = ("gcnn", "rsn", "lssm")
 LINES = [
     *(Line("figure1", f, K, 1, None, 9, 0.01 * K + 0.1 * i, 0.08, 0.9, None, None) for K in (4, 16, 32)
       for i, f in enumerate(FILTERS)),
-    *(Line("table1", f, 4, L, None, 5, 0.1 * L, None, 0.9, *PAPER["table1", f, 4, L]) for L in (2, 4) for f in FILTERS),
+    *(Line("table1", f, 4, L, None, 5, 0.1 * L, None, 0.9, *PAPER[Cell("table1", f, 4, L)])
+      for L in (2, 4) for f in FILTERS),
 ]  # fmt: skip
 
 
@@ -53,3 +55,18 @@ def test_svg_and_png_are_well_formed_and_the_same_every_time():
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert b"LSSM" in svg
     assert png.startswith(b"\x89PNG")
+
+
+def test_table_2_has_a_group_for_every_author_with_its_baselines_beside_the_filters():
+    names = (*FILTERS, "logistic", "svm", "delta")
+    lines = [
+        Line(
+            "table2", name, 32 * (name in FILTERS), int(name in FILTERS), author, 30, 0.6 + 0.05 * at, 0.1, 0.9, *paper
+        )
+        for author, paper in (("austen", (0.64, 0.2)), ("bronte_charlotte", (0.7, 0.1)), ("bronte", (None, None)))
+        for at, name in enumerate(names)
+    ]
+    (axis,) = draw("table2", lines).axes
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["austen", "bronte charlotte", "bronte"]
+    heights = [[bar.get_height() for bar in group] for group in axis.containers if hasattr(group, "patches")]
+    assert heights == [[pytest.approx(60 + 5 * at)] * 3 for at in range(6)]

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from shiftstate.experiments import realization as module
-from shiftstate.experiments.realization import build, count_parameters, draw_graph, matched_channels, run
+from shiftstate.experiments.data import draw_graph
+from shiftstate.experiments.realization import build, count_parameters, matched_channels, run
 
 
 @pytest.fixture
@@ -120,11 +121,11 @@ def test_a_matched_gcnn_has_the_parameter_count_that_comes_nearest(match, model,
     protocol = realization(match=match).protocol
 
     def size(filter, channels):
-        network = build(realization(filter=filter, K=K, L=L), channels)
+        network = build(realization(filter=filter, K=K, L=L), channels, 12)
         return count_parameters(network if match == "network" else network.layers)
 
     goal = size(model, protocol.channels)
-    chosen = matched_channels(f"gcnn:{model}", K, L, protocol)
+    chosen = matched_channels(f"gcnn:{model}", K, L, protocol, 12)
     gaps = {channels: abs(size("gcnn", channels) - goal) for channels in (chosen - 1, chosen, chosen + 1) if channels}
     assert gaps[chosen] == min(gaps.values())
-    assert matched_channels(model, K, L, protocol) == protocol.channels
+    assert matched_channels(model, K, L, protocol, 12) == protocol.channels

@@ -104,3 +104,15 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_overlapping_splits_have_the_variance_of_nadeau_and_bengio():
+    ours = {(0, 0): 0.9, (1, 0): 0.8, (2, 0): 0.95, (3, 0): 0.85}
+    theirs = dict.fromkeys(ours, 0.8)
+    effect = difference(ours, theirs, overlap=0.05 / 0.95)
+    gaps = np.array([0.1, 0.0, 0.15, 0.05])
+    error = np.sqrt((1 / 4 + 5 / 95) * gaps.var(ddof=1))
+    assert effect.p == pytest.approx(2 * stats.t.sf(gaps.mean() / error, 3))
+    assert effect.interval == pytest.approx(tuple(gaps.mean() + stats.t.ppf([0.025, 0.975], 3) * error))
+    low, high = mean_interval(ours, overlap=0.05 / 0.95)
+    assert high - low == pytest.approx(effect.interval[1] - effect.interval[0])

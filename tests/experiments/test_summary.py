@@ -5,7 +5,8 @@ import json
 import pytest
 
 from shiftstate.experiments.store import Row
-from shiftstate.experiments.summary import claims_json, summarize, summary_json, tables_markdown
+from shiftstate.experiments.summary import claims_json, summarize, summary_json
+from shiftstate.experiments.tables import tables_markdown
 
 
 @pytest.fixture

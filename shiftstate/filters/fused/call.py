@@ -158,7 +158,8 @@ def filter_backward_op(
             recurrence.load(x, named, operator)
     gradients = _backward(recurrence, names, need_x, dy, y, kept, x)
     del loan
-    return [x.new_empty(0) if gradient is None else gradient.contiguous() for gradient in gradients]
+    plain = torch.contiguous_format  # results of an operator may not share memory
+    return [x.new_empty(0) if one is None else one.clone(memory_format=plain) for one in gradients]
 
 
 @filter_backward_op.register_fake

@@ -58,13 +58,18 @@ def finish_backward(dy, y, dtotal, code):
 
 
 @kernel
-def spread(weights, table, place, first):
-    """table[first + k, place + p, b] = weights[p, k], for every b."""
-    for p in range(weights.shape[0]):
-        for k in range(weights.shape[1]):
+def spread(rows, table, outputs):
+    """Rows of weights (·, F·G), name by name, to table (k, name, b, F·G), for every b.
+
+    The last ``outputs`` names start at k = 0, the others at k = 1; the table's last k stays as it is.
+    """
+    row = 0
+    for p in range(table.shape[1]):
+        for k in range(0 if p >= table.shape[1] - outputs else 1, table.shape[0] - 1):
             for b in range(table.shape[2]):
                 for j in range(table.shape[3]):
-                    table[first + k, place + p, b, j] = weights[p, k, j]
+                    table[k, p, b, j] = rows[row, j]
+            row += 1
 
 
 @kernel

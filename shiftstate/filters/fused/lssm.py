@@ -37,7 +37,7 @@ def forward(first, end, rows, graph, w_old, Sw, x, H, b, c_old, c, w, total, cod
 
 
 @kernel
-def backward(first, end, rows, graph, d_old, d, Sw, x, H, b, c_old, c, dtotal, dc, dx, code, dH, db):
+def backward(first, end, rows, graph, dx, d_old, d, Sw, x, H, b, c_old, c, dtotal, dc, code, dH, db):
     """Blocks first … end of one shift, in reverse.
 
     d holds ∂/∂w_k on entry (``graph`` None) or is gathered from d_old = ∂/∂(S w_k); it leaves as ∂/∂(S w_{k−1}).

@@ -26,6 +26,7 @@ class Product(NamedTuple):
     """S and Sᵀ as the kernels take them: matrices, or compressed rows that are gathered inside a kernel."""
 
     matrix: Tensor | None
+    t_matrix: Tensor | None
     rows: Any
     t_rows: Any
 
@@ -33,14 +34,16 @@ class Product(NamedTuple):
     def of(cls, operator: tuple[Tensor, ...]) -> "Product":
         """From the tensors of a shift's operator: one of a dense S, six of a sparse S."""
         if len(operator) == 1:
-            return cls(operator[0].detach(), None, None)
+            matrix = operator[0].detach()
+            return cls(matrix, matrix.T, None, None)
         arrays = [tensor.detach().contiguous().numpy() for tensor in operator]
-        return cls(None, tuple(arrays[:3]), tuple(arrays[3:]))
+        return cls(None, None, tuple(arrays[:3]), tuple(arrays[3:]))
 
     def prepare(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source if S is dense; a sparse S is left to the kernel that follows."""
-        if self.matrix is not None:
-            torch.mm(self.matrix.T if transpose else self.matrix, source, out=target)
+        matrix = self.t_matrix if transpose else self.matrix
+        if matrix is not None:
+            torch.mm(matrix, source, out=target)
 
     def apply(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source, or Sᵀ source."""

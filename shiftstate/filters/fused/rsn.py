@@ -28,7 +28,7 @@ def forward(first, end, rows, graph, w_old, w, x, H, total, code_w, code_y):
 
 
 @kernel
-def backward(first, end, rows, graph, a_old, a, w, x, H, ww, dtotal, dx, code_w, code_y, dH):
+def backward(first, end, rows, graph, dx, a_old, a, w, x, H, ww, dtotal, code_w, code_y, dH):
     """Blocks first … end of one shift, in reverse.
 
     a goes from v = Sᵀ a_{k+1} (gathered from a_old unless ``graph`` is None) to a_k, the gradient of the argument of

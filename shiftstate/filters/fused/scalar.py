@@ -85,7 +85,11 @@ class Recurrence(ABC):
         """The gradients from beyond the last shift."""
 
     @abstractmethod
-    def step_back(self, k: int, slot: int, slots: Any) -> None:
+    def back_arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
+        """Source and target of the product of shift k in reverse, the arrays of the kernel, and its sums."""
+
+    @abstractmethod
+    def step_back(self, k: int, arguments: tuple[Any, ...]) -> None:
         """Shift k in reverse."""
 
     @abstractmethod
@@ -113,6 +117,7 @@ class Recurrence(ABC):
         shifts = 0 if setting.checkpoint else self.K
         self.size = (shifts * self.carried + 10) * self.x.nbytes + 2 * self.H.nbytes  # bytes, nearly
         self.steps: Any = [self.arguments(k, k - 1, self.slots) for k in range(1, self.K + 1)]
+        self.steps_back: Any = None
 
     def blank(self, *shape: int) -> Tensor:
         """Memory that is written before it is read."""
@@ -132,21 +137,14 @@ class Recurrence(ABC):
         """The numbers of one call."""
         self.product = Product.of(tuple(operator))
         self.x.view(self.whole).copy_(x)  # spread over f, if it is a bank's
-        self._spread(self.names, weights, self.H)
-        self._spread(self.biases, weights, self.b)
+        self._spread(self.names, weights, self.H, outputs=2)
+        if self.biases:
+            self._spread(self.biases, weights, self.b, outputs=0)
 
-    def _spread(self, names: list[str], weights: dict[str, Tensor], table: Any) -> None:
+    def _spread(self, names: list[str], weights: dict[str, Tensor], table: Any, outputs: int) -> None:
         """Weights with a number for every column, by shift: those of the state update count from k = 1."""
-        for first, part in self._parts(names):
-            stack = torch.stack([weights[name] for name in names[part]]).flatten(2)  # (names, K or K + 1, F·G)
-            ends.spread(stack.numpy(), table.reshape(self.K + 2, len(names), self.B, -1), part.start, first)
-
-    def _parts(self, names: list[str]) -> list[tuple[int, slice]]:
-        """The weights of the state update and those of the output: the k each starts from, and its places."""
-        if not names:
-            return []
-        updates = len(names) if names is self.biases else len(names) - 2
-        return [(1, slice(0, updates)), (0, slice(updates, len(names)))][: 1 + (names is self.names)]
+        rows = torch.cat([weights[name] for name in names])  # (K or K + 1 of every name, F, G)
+        ends.spread(rows.flatten(1).numpy(), table.reshape(*table.shape[:2], self.B, -1), outputs)
 
     def forward(self) -> Tensor:
         """σ_y(Σ_k y_k) as (N, B, F, G)."""
@@ -174,19 +172,29 @@ class Recurrence(ABC):
         segment = self.setting.checkpoint or max(self.K, 1)
         for first in range(((self.K - 1) // segment) * segment + 1, 0, -segment):
             last = min(first + segment - 1, self.K)
-            if self.setting.checkpoint:
-                slots = self._again(first, last, self.starts if kept is None else kept[0])
-            else:
-                slots = self.slots if kept is None else self.restored(kept)
-            for k in range(last, first - 1, -1):
-                self.step_back(k, k - first, slots)
+            for k, arguments in reversed(self._steps_back(first, last, kept)):
+                self.step_back(k, arguments)
         self.finish_backward()
-        grads = self._gathered(self.names, self.dH) | self._gathered(self.biases, self.db)
+        grads = self._gathered(self.names, self.dH, outputs=2)
+        if self.biases:
+            grads |= self._gathered(self.biases, self.db, outputs=0)
         dx = None if self.dx is None else torch.from_numpy(self.dx).view(self.whole)
         self.dx = None
         if self.slots is None:  # not on loan: nothing outlives the backward
             del self.dtotal, self.dH, self.db, self.d, self.dc
         return dx, grads
+
+    def _steps_back(self, first: int, last: int, kept: list[Tensor] | None) -> Any:
+        """Shifts first … last with the arguments of their backward; made once where all is still in place."""
+        if kept is None and not self.setting.checkpoint:
+            if self.steps_back is None:
+                self.steps_back = [(k, self.back_arguments(k, k - 1, self.slots)) for k in range(1, self.K + 1)]
+            return self.steps_back
+        if self.setting.checkpoint:
+            slots = self._again(first, last, self.starts if kept is None else kept[0])
+        else:
+            slots = self.restored(kept or [])
+        return [(k, self.back_arguments(k, k - first, slots)) for k in range(first, last + 1)]
 
     def _prepare_backward(self) -> None:
         """Arrays of the backward: two of states' gradients in turn, that of the memory, sums by weight."""
@@ -198,7 +206,7 @@ class Recurrence(ABC):
     def release(self) -> list[Tensor]:
         """What the backward needs, no longer held here: the graph frees it as soon as it can."""
         kept = self.kept() if self.starts is None else [self.starts]
-        self.slots = self.steps = self.starts = None
+        self.slots = self.steps = self.steps_back = self.starts = None
         return kept
 
     def _again(self, first: int, last: int, starts: Any) -> Any:
@@ -223,6 +231,16 @@ class Recurrence(ABC):
             if total is not None:
                 ends.add_blocks(parts, total[0])
 
+    def gathered_from(self, k: int, source: Tensor, target: Tensor) -> Any:
+        """Sᵀ source in target, if S is dense; otherwise the rows of Sᵀ, for the kernel to gather by.
+
+        Nothing reaches the last shift from beyond.
+        """
+        if k == self.K:
+            return None
+        self.product.prepare(source, target, transpose=True)
+        return self.product.t_rows
+
     def input_gradients(self, v: Any, scale: Any) -> Any:
         """The k = 0 end: gradients of y_0 and of w_0 = x; returns Σ v x."""
         sums = np.empty((1, 2, self.shape[1]), self.number)
@@ -232,16 +250,13 @@ class Recurrence(ABC):
         self.dH[0, 0, -2:] = sums[0, 1]
         return sums[0, 0]
 
-    def _gathered(self, names: list[str], sums: Any) -> dict[str, Tensor]:
-        if not names:
-            return {}
-        table = torch.from_numpy(sums).view(self.K + 2, len(names), self.B, self.F * self.G).sum(2)
-        grads: dict[str, Tensor] = {}
-        for first, part in self._parts(names):
-            shape = (part.stop - part.start, self.K + 1 - first, self.F, self.G)
-            weights = table[first : self.K + 1, part].transpose(0, 1).reshape(shape)
-            grads |= zip(names[part], weights.unbind(0), strict=True)
-        return grads
+    def _gathered(self, names: list[str], sums: Any, outputs: int) -> dict[str, Tensor]:
+        """Gradients by name from the sums by shift and column."""
+        columns = torch.from_numpy(sums).view(self.K + 2, len(names), self.B, self.F, self.G)
+        by_name = columns.sum(2).transpose(0, 1).contiguous()
+        updates = len(names) - outputs
+        grads = [*by_name[:updates, 1 : self.K + 1].unbind(0), *by_name[updates:, : self.K + 1].unbind(0)]
+        return dict(zip(names, grads, strict=True))
 
 
 class LSSM(Recurrence):
@@ -292,17 +307,18 @@ class LSSM(Recurrence):
         self.d[1][0].zero_()
         self.dc.fill(0)
 
-    def step_back(self, k: int, slot: int, slots: Any) -> None:
-        """Shift k in reverse."""
+    def back_arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
+        """Source and target of the product, the arrays of the kernel, and its sums."""
         (d_old, d_old_array), (d, d_array) = self.d[self.K - k], self.d[self.K - k + 1]
-        graph = None
-        if k < self.K:
-            self.product.prepare(d_old, d, transpose=True)
-            graph = self.product.t_rows
         Sw, c_old, c = slots[0][slot][1], slots[1][slot][1], slots[1][slot + 1][1]
         b, db = (None, None) if self.b is None or self.db is None else (self.b[k], self.db[k])
-        arrays = (graph, d_old_array, d_array, Sw, self.x_array, self.H[k], b, c_old, c, self.dtotal, self.dc, self.dx)
-        self.in_blocks(lssm.backward, (*arrays, self.code_y), (self.dH[k], db))
+        arrays = (d_old_array, d_array, Sw, self.x_array, self.H[k], b, c_old, c, self.dtotal, self.dc, self.code_y)
+        return d_old, d, arrays, (self.dH[k], db)
+
+    def step_back(self, k: int, arguments: tuple[Any, ...]) -> None:
+        """Shift k in reverse."""
+        d_old, d, arrays, sums = arguments
+        self.in_blocks(lssm.backward, (self.gathered_from(k, d_old, d), self.dx, *arrays), sums)
 
     def finish_backward(self) -> None:
         """w_0 = x: its gradient is Sᵀ of the last one, wanted only where x's is."""
@@ -358,17 +374,17 @@ class RSN(Recurrence):
         """No gradient comes from beyond the last shift."""
         self.d[1][0].zero_()
 
-    def step_back(self, k: int, slot: int, slots: Any) -> None:
-        """Shift k in reverse."""
+    def back_arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
+        """Source and target of the product, the arrays of the kernel, and its sums."""
         (a_old, a_old_array), (a, a_array) = self.d[self.K - k], self.d[self.K - k + 1]
-        graph = None
-        if k < self.K:
-            self.product.prepare(a_old, a, transpose=True)
-            graph = self.product.t_rows
         w, H, ww = slots[slot + 1][1], self.H[k], self.H[k + 1, 0]
-        sums = np.empty(self.dH[k].shape, self.number)
-        arrays = (graph, a_old_array, a_array, w, self.x_array, H, ww, self.dtotal, self.dx)
-        self.in_blocks(rsn.backward, (*arrays, self.code_w, self.code_y), (sums,))
+        arrays = (a_old_array, a_array, w, self.x_array, H, ww, self.dtotal, self.code_w, self.code_y)
+        return a_old, a, arrays, (np.empty(self.dH[k].shape, self.number),)
+
+    def step_back(self, k: int, arguments: tuple[Any, ...]) -> None:
+        """Shift k in reverse."""
+        a_old, a, arrays, (sums,) = arguments
+        self.in_blocks(rsn.backward, (self.gathered_from(k, a_old, a), self.dx, *arrays), (sums,))
         self.dH[k + 1, 0, 0], self.dH[k, 0, 1:] = sums[0, 0], sums[0, 1:]
 
     def finish_backward(self) -> None:

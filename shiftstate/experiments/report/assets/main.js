@@ -1,0 +1,22 @@
+// The page from top to bottom.
+
+function showHead() {
+  document.getElementById("title").append(name(data.title));
+  const badges = data.experiments.map((experiment) => el("li", { class: isPartial(experiment) ? "partial" : null },
+    `${experimentTitle(experiment.name)}: ${progressText(experiment)}${isPartial(experiment) ? " (partial)" : ""}`));
+  const diverged = data.experiments.flatMap((one) => one.cells).reduce((sum, cell) => sum + cell.diverged, 0);
+  if (diverged) badges.push(el("li", {}, `${diverged} diverged; they count with the accuracy they have`));
+  if (!data.experiments.length) badges.push(el("li", {}, "no finished training is stored yet"));
+  document.getElementById("badges").append(...badges);
+}
+
+showHead();
+data.experiments.forEach(showExperiment);
+showClaims();
+showRuns();
+showCurves();
+showTimes();
+showLenses();
+showWords();
+showAbout();
+drawCharts();

@@ -1,0 +1,83 @@
+"""The page itself: template, style, scripts, data and the chart library in one file that asks nobody for anything."""
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+SCRIPTS = (
+    "dom.js",
+    "charts.js",
+    "results.js",
+    "runs.js",
+    "graph.js",
+    "lenscurves.js",
+    "lens.js",
+    "words.js",
+    "about.js",
+    "main.js",
+)
+"""Joined in this order into one script."""
+
+UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+"""What could end a script element, or a line of JavaScript, from inside a JSON string."""
+
+
+def chart_library() -> str:
+    """Plotly's JavaScript, as its Python package ships it."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise ValueError(
+            "the page's charts need plotly, which is not installed; expected the extra `report`: "
+            "pip install 'shiftstate[report]'"
+        ) from None
+    return str(get_plotlyjs())
+
+
+def render(data: Mapping[str, Any], lenses: Sequence[Mapping[str, Any]], library: str) -> str:
+    """The page as HTML.
+
+    Data stand in it as JSON and reach the document as text only, so that a name is never markup. The policy in its
+    head lets no script run but these, by their hashes, and no request leave at all. The library travels compressed:
+    it is three quarters of the page otherwise.
+    """
+    script = "\n".join(["(() => {", '"use strict";', *map(_asset, SCRIPTS), "})();", ""])
+    parts = {
+        "POLICY": _policy(script, library),
+        "TITLE": html.escape(str(data["title"])),
+        "STYLE": _asset("page.css"),
+        "LIBRARY": base64.b64encode(gzip.compress(library.encode(), 6, mtime=0)).decode(),
+        "DATA": embed(data),
+        "LENSES": "\n".join(
+            f'<script type="application/json" id="lens-{place}">{embed(lens)}</script>'
+            for place, lens in enumerate(lenses)
+        ),
+        "SCRIPT": script,
+    }
+    return re.sub(r"@@([A-Z]+)@@", lambda match: parts[match[1]], _asset("page.html"))
+
+
+def embed(value: Any) -> str:
+    """JSON that stays inside its script element whatever it holds."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = text.encode("utf-8", "replace").decode()  # a file name may hold what is no character
+    return re.sub(f"[{''.join(UNSAFE)}]", lambda match: UNSAFE[match[0]], text)
+
+
+def _asset(name: str) -> str:
+    return resources.files("shiftstate.experiments.report").joinpath("assets", name).read_text("utf-8")
+
+
+def _policy(*scripts: str) -> str:
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )

@@ -1,0 +1,112 @@
+"""Networks of words as the page draws them: the words with most weight, and the strongest edges between them."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shiftstate.stability.layout import layout
+
+WORDS = 60
+"""Words drawn."""
+EDGES = 160
+"""Strongest edges drawn, beside the strongest of every word."""
+ROOM = np.array([0.1, 0.075])
+"""What a word with its label takes of the picture's width and height."""
+BEST = 6
+"""Edges named for each word, in and out."""
+
+
+def read_words(directory: Path) -> list[dict[str, Any]]:
+    """Every .npz of the directory that holds a `matrix` W and its `words`; others are left alone.
+
+    W[i, j] is the weight of word j after word i.
+    """
+    return [_describe(path, *content) for path in sorted(directory.glob("*.npz")) if (content := _read(path))]
+
+
+def _read(path: Path) -> tuple[NDArray[np.float64], list[str]] | None:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not {"matrix", "words"} <= set(file.files):
+                return None
+            matrix, words = np.asarray(file["matrix"], dtype=np.float64), [str(word) for word in file["words"]]
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise ValueError(f"{path} cannot be read ({error}); expected a word network: `matrix` and `words`") from None
+    if matrix.shape != (len(words), len(words)) or not np.isfinite(matrix).all():
+        raise ValueError(
+            f"{path} holds a matrix of shape {matrix.shape} for {len(words)} words; expected finite numbers, "
+            "a row and a column for each word"
+        )
+    return matrix, words
+
+
+def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> dict[str, Any]:
+    size = np.abs(matrix)
+    np.fill_diagonal(size, 0.0)
+    weight = size.sum(0) + size.sum(1)
+    shown = np.argsort(-weight, kind="stable")[: min(WORDS, np.count_nonzero(weight))]
+    part = size[np.ix_(shown, shown)]
+    drawn = _strongest(part)
+    edges = [(int(i), int(j)) for i, j in np.argwhere(drawn)]
+    return {
+        "title": _title(path),
+        "words": [words[one] for one in shown],
+        "of": len(words),
+        "edges_of": int(np.count_nonzero(size)),
+        "weight": _short(weight[shown]),
+        "places": [_short(place) for place in _places(part * drawn)],
+        "edges": [[i, j, *_short(matrix[shown[i], shown[j]])] for i, j in edges],
+        "after": [_best(words, matrix[one], size[one]) for one in shown],
+        "before": [_best(words, matrix[:, one], size[:, one]) for one in shown],
+    }
+
+
+def _strongest(size: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The strongest edges of all, and every word's own: without those a rare word would float alone."""
+    drawn = np.zeros(size.shape, dtype=bool)
+    drawn.flat[np.argsort(-size, axis=None, kind="stable")[:EDGES]] = True
+    both = size + size.T
+    for word, other in enumerate(both.argmax(1)):
+        drawn[(word, other) if size[word, other] >= size[other, word] else (other, word)] = True
+    return drawn & (size > 0)
+
+
+def _places(size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places (n, 2) in the unit square, neighbours near each other, and room for every word.
+
+    A few words carry most of the weight and would draw all others into one knot: weights are flattened first, and
+    the places are then evened out by rank and pushed apart.
+    """
+    count = len(size)
+    at = layout((size > 0) * (0.2 + np.sqrt(size / max(size.max(initial=0.0), 1e-300))))
+    ranks = at.argsort(0, kind="stable").argsort(0, kind="stable") / max(count - 1, 1)
+    at = 0.3 * (at + 1) / 2 + 0.7 * ranks
+    for _ in range(200):
+        gap = (at[:, None] - at[None]) / ROOM  # (n, n, 2)
+        distance = np.linalg.norm(gap, axis=-1) + np.eye(count)
+        push = np.maximum(1 - distance, 0) / np.maximum(distance, 1e-6) / 4
+        at = np.clip(at + np.einsum("ij,ijd->id", push, gap) * ROOM, 0, 1)
+    return np.asarray(at)
+
+
+def _title(path: Path) -> str:
+    """The author, where a .json beside the network tells, and its file."""
+    try:
+        author = json.loads(path.with_suffix(".json").read_text("utf-8"))["author"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return path.name
+    return f"\u2068{author}\u2069 ({path.name})"
+
+
+def _best(words: list[str], values: NDArray[np.float64], size: NDArray[np.float64]) -> list[list[Any]]:
+    """The strongest edges of one word: the words at their other ends, with the weights."""
+    order = np.argsort(-size, kind="stable")[:BEST]
+    return [[words[one], *_short(values[one])] for one in order if size[one] > 0]
+
+
+def _short(values: Any) -> list[float]:
+    return [float(f"{value:.4g}") for value in np.atleast_1d(values)]

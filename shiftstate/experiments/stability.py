@@ -1,0 +1,166 @@
+"""`shiftstate reproduce stability`: the paper's Section 2.1 as a figure.
+
+The state of a graph convolution explodes or vanishes with the spectrum of S; those of RSN and LSSM need not. The three
+filters, untrained, on one graph scaled to three spectral radii: sizes of the state, and of its gradient, along k.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from torch import Tensor
+
+from shiftstate.experiments.figures import render
+from shiftstate.experiments.files import write_whole
+from shiftstate.graphs import Shift, stochastic_block_model
+from shiftstate.layers import GCNN, LSSM, RSN, Layer
+from shiftstate.stability import LayerLens, examine
+from shiftstate.stability.as_json import number
+
+K = 32
+DRAWS = 200
+SEED = 0
+RADII = (0.5, 1.0, 1.5)
+LAYERS: dict[str, type[Layer]] = {"gcnn": GCNN, "rsn": RSN, "lssm": LSSM}
+# From vanishing to exploding: cold, neutral, warm.
+COLORS = {0.5: "#2b6cb0", 1.0: "#4a5568", 1.5: "#dd6b20"}
+# Where the three lines coincide, the wider ones show as a rim around the narrower.
+WIDTHS = {0.5: 5.4, 1.0: 3.4, 1.5: 1.5}
+SAYINGS = {
+    "gcnn": "the state follows the spectrum of S",
+    "rsn": "the state stays, whatever the spectrum",
+    "lssm": "the state stays, whatever the spectrum",
+}
+Seen = Mapping[str, Mapping[float, LayerLens]]
+
+
+def look() -> dict[str, dict[float, LayerLens]]:
+    """Every filter at every spectral radius under the lens: a bank of 200 filters, each a draw of the weights."""
+    graph = stochastic_block_model([10] * 5, p=0.8, q=0.2, seed=SEED)
+    unit = Shift.from_matrix(graph.adjacency.float()).normalized("spectral").to_dense()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(SEED)
+        x = torch.randn(graph.num_nodes, 1)
+        banks = {name: layer(1, DRAWS, K) for name, layer in LAYERS.items()}
+    return {
+        name: {
+            radius: examine(bank, x, Shift.from_matrix(radius * unit), with_reach=False, seed=SEED).layers[0]
+            for radius in RADII
+        }
+        for name, bank in banks.items()
+    }
+
+
+def write(out: Path) -> tuple[Path, ...]:
+    """stability.svg, stability.png and stability.json."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{out} cannot be made ({error.strerror}); expected a directory for the results") from None
+    seen = look()
+    figure = draw(seen)
+    contents: dict[str, str | bytes] = {"stability.json": json.dumps(numbers(seen), allow_nan=False) + "\n"}
+    contents |= {f"stability.{kind}": render(figure, kind) for kind in ("svg", "png")}
+    for name, content in contents.items():
+        write_whole(out / name, content)
+    return tuple(out / name for name in contents)
+
+
+def numbers(seen: Seen) -> dict[str, Any]:
+    """What the figure shows, in numbers: filter, then spectral radius; sizes relative to those of w_0 and of k = K."""
+
+    def listed(values: Tensor) -> list[float | None]:
+        return [number(value) for value in values.tolist()]
+
+    def one(lens: LayerLens) -> dict[str, Any]:
+        start, last = lens.states.norm[0], lens.gradients.states[-1]
+        return {
+            "median": listed(lens.states.median / start),
+            "low": listed(lens.states.low / start),
+            "high": listed(lens.states.high / start),
+            "envelope": listed(lens.envelopes["radius"] / start),
+            "gradient": listed(lens.gradients.states / last),
+            "verdict": lens.verdict.sentence,
+        }
+
+    return {
+        "kind": "shiftstate.stability",
+        "K": K,
+        "draws": DRAWS,
+        "seed": SEED,
+        "filters": {
+            name: {f"{radius:g}": one(lens) for radius, lens in by_radius.items()} for name, by_radius in seen.items()
+        },
+    }
+
+
+def draw(seen: Seen) -> Figure:
+    """States above, gradients below; one column for every filter."""
+    figure = Figure(figsize=(11, 6.4), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    panels = figure.subplots(2, 3, sharex=True, sharey="row", height_ratios=(3, 2))
+    for column, (name, by_radius) in enumerate(seen.items()):
+        _draw_states(panels[0][column], name, by_radius)
+        _draw_gradients(panels[1][column], name, by_radius)
+    _label_lines(panels[0], seen)
+    ink: dict[str, Any] = {"fontsize": 11, "color": "#2d3748"}
+    panels[0][0].set_ylabel("size of the state  ‖w$_k$‖ / ‖x‖", **ink)
+    panels[1][0].set_ylabel("its gradient  ‖∂loss/∂w$_k$‖", **ink)
+    panels[1][0].annotate(f"relative to that at k = {K}", (14, 3e4), color="#4a5568", fontsize=10)
+    figure.supxlabel("shifts k", **ink)
+    return figure
+
+
+def _draw_states(axes: Axes, name: str, by_radius: Mapping[float, LayerLens]) -> None:
+    k = range(K + 1)
+    for radius, lens in by_radius.items():
+        start, color = lens.states.norm[0], COLORS[radius]
+        axes.plot(k, lens.envelopes["radius"] / start, color=color, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.7)
+        axes.fill_between(k, lens.states.low / start, lens.states.high / start, color=color, alpha=0.13, linewidth=0)
+        width = 2.4 if name == "gcnn" else WIDTHS[radius]
+        axes.plot(k, lens.states.median / start, color=color, linewidth=width, solid_capstyle="round")
+    axes.set_ylim(1e-13, 3e6)
+    axes.set_title(name.upper(), loc="left", fontsize=14, fontweight="bold", pad=24)
+    axes.text(0, 1.045, SAYINGS[name], transform=axes.transAxes, fontsize=11, color="#4a5568")
+    _finish(axes, [1e-12, 1e-8, 1e-4, 1, 1e4])
+
+
+def _draw_gradients(axes: Axes, name: str, by_radius: Mapping[float, LayerLens]) -> None:
+    for radius, lens in by_radius.items():
+        width = 2.4 if name == "gcnn" else WIDTHS[radius]
+        flow = lens.gradients.states / lens.gradients.states[-1]
+        axes.plot(range(K + 1), flow, color=COLORS[radius], linewidth=width, solid_capstyle="round")
+    axes.set_ylim(1e-1, 1e6)
+    _finish(axes, [1, 1e2, 1e4, 1e6])
+
+
+def _finish(axes: Axes, ticks: Sequence[float]) -> None:
+    axes.set_yscale("log")
+    axes.set_yticks(ticks)
+    axes.minorticks_off()
+    axes.set_xlim(0, K)
+    axes.set_xticks([0, 8, 16, 24, 32])
+    axes.grid(axis="y", color="#e2e8f0", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, labelsize=10.5, labelcolor="#4a5568", pad=6)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color("#cbd5e0")
+
+
+def _label_lines(panels: Sequence[Axes], seen: Seen) -> None:
+    """Name the radii beside the lines of the GCNN, where they lie apart, and all at once elsewhere."""
+    style: dict[str, Any] = {"fontsize": 11, "textcoords": "offset points"}
+    style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+    for radius, k, dx, dy in ((0.5, 21, -16, -14), (1.0, 31, 0, -18), (1.5, 31, 0, -30)):
+        place = (k, float(seen["gcnn"][radius].states.median[k] / seen["gcnn"][radius].states.norm[0]))
+        named = {**style, "fontweight": "bold", "color": COLORS[radius], "ha": "right"}
+        panels[0].annotate(f"ρ(S) = {radius:g}", place, xytext=(dx, dy), **named)
+    panels[0].annotate("dashed: ρ(S)$^k$", (1, 3e-12), color="#4a5568", fontsize=10)
+    for axes, name in ((panels[1], "rsn"), (panels[2], "lssm")):
+        place = (23, float(seen[name][1.0].states.median[23] / seen[name][1.0].states.norm[0]))
+        axes.annotate("ρ(S) = 0.5, 1 and 1.5", place, xytext=(0, -24), color="#2d3748", ha="center", **style)

@@ -1,0 +1,83 @@
+"""The results and the claims as Markdown tables."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from shiftstate.experiments.claims import Finding, title
+from shiftstate.experiments.summary import Line, Summary
+
+Interval = tuple[float, float] | None
+
+
+def tables_markdown(summary: Summary) -> str:
+    """The cells of every experiment beside the paper's numbers, then the claims."""
+    both = list(zip(summary.lines, summary.intervals, strict=True))
+    source = [(line, interval) for line, interval in both if line.author is None]
+    authorship = [(line, interval) for line, interval in both if line.author is not None]
+    lines = _source_localization(source) if source or not authorship else []
+    lines += ["", *_authorship(authorship)] if authorship else []
+    if summary.diverged:
+        lines.append(f"{summary.diverged} of the runs diverged; they count with the accuracy they have.")
+    lines += ["", *_claims(summary.findings, "graphs" if not authorship else "units")]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _source_localization(cells: Sequence[tuple[Line, Interval]]) -> list[str]:
+    lines = ["| experiment | filter | K | L | n | mean ± std | 95 % interval | best on validation | paper |"]
+    lines.append("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    for line, interval in cells:
+        lines.append(
+            f"| {line.experiment} | {title(line.filter)} | {line.K} | {line.L} | {line.n} | "
+            f"{_points(line.mean)}{_spread(line.std)} | {_range(interval)} | {_points(line.mean_best)} | "
+            f"{_points(line.paper_mean, 0)}{_spread(line.paper_std, 0)} |"
+        )
+    return [*lines, "", "Accuracies in %, of the model after the last epoch; the interval's unit is the graph."]
+
+
+def _authorship(cells: Sequence[tuple[Line, Interval]]) -> list[str]:
+    lines = ["| table2: author | filter | K | L | n | mean ± std | 95 % interval | best on validation | paper |"]
+    lines.append("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    for author, own in groupby(cells, key=lambda cell: cell[0].author):
+        for line, interval in own:
+            lines.append(
+                f"| {author} | {title(line.filter)} | {line.K or '–'} | {line.L or '–'} | {line.n} | "
+                f"{_points(line.mean)}{_spread(line.std)} | {_range(interval)} | {_points(line.mean_best)} | "
+                f"{_points(line.paper_mean, 0)}{_spread(line.paper_std, 0)} |"
+            )
+    lines += [
+        "",
+        "Accuracies in %, of the model after the last epoch; the interval's unit is the split, or the held-out",
+    ]
+    return [*lines, "book, with the variance of overlapping splits after Nadeau and Bengio."]
+
+
+def _claims(findings: Sequence[Finding], unit: str) -> list[str]:
+    lines = [f"| claim | verdict | effect (points) | 95 % interval | p | {unit} |", "|---|---|--:|--:|--:|--:|"]
+    for finding in findings:
+        p = "–" if finding.p is None else f"{finding.p:.2g}"
+        effect = "–" if finding.effect is None else f"{100 * finding.effect:+.1f}"
+        lines.append(
+            f"| {finding.claim} | {finding.verdict} | {effect} | {_range(finding.interval)} | {p} | {finding.n} |"
+        )
+    if unit == "graphs":
+        note = "Effects are paired differences of per-graph means, against the strongest rival where there are several;"
+        lines += ["", f"{note} p is two-sided, the largest of the rivals' where there are several,"]
+        return [*lines, "after Holm's correction over the claims that could be tested."]
+    note = "Effects are paired differences of the means of each unit (graph, split or held-out book), against the"
+    lines += ["", f"{note} strongest rival where there are several; p is two-sided, the largest of the rivals' where"]
+    lines += [
+        "there are several, by the corrected resampled t-test for table2, after Holm's correction over the claims of"
+    ]
+    return [*lines, "source localization, of table2, and against the baselines, each family for itself."]
+
+
+def _points(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{100 * value:.{digits}f}"
+
+
+def _spread(value: float | None, digits: int = 1) -> str:
+    return "" if value is None else f" ± {100 * value:.{digits}f}"
+
+
+def _range(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else f"{100 * interval[0]:.1f} … {100 * interval[1]:.1f}"

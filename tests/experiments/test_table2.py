@@ -1,0 +1,304 @@
+"""Table 2: from texts to tables, by the same store, resume and report as source localization."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from shiftstate import cli
+from shiftstate.experiments import realization as module
+from shiftstate.experiments.authorship_claims import against_baselines, table2
+from shiftstate.experiments.claims import judge
+from shiftstate.experiments.config import Cell, Realization, load_preset
+from shiftstate.experiments.protocols import AuthorshipProtocol
+from shiftstate.experiments.realization import Split
+from shiftstate.experiments.reproduce import reproduce
+from shiftstate.experiments.store import Row, Store
+from shiftstate.experiments.summary import summarize, summary_json
+from shiftstate.experiments.tables import tables_markdown
+from tests.experiments.novels import write_novels
+
+TINY = ["excerpt_length=30", "K=2", "batch_size=10", "epochs=1", "splits=2", 'authors=["ann","bob"]', "test=0.2"]
+NAMES = ("gcnn", "rsn", "lssm", "logistic", "svm", "delta")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    return write_novels(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture
+def run(here, texts):
+    def go(out, *overrides, preset="paper"):
+        return reproduce(["table2"], load_preset(preset, overrides=[*TINY, *overrides]), out, here, texts=texts)
+
+    return go
+
+
+def test_the_paper_preset_is_the_papers_protocol():
+    realizations = load_preset("paper").realizations("table2")
+    assert len({one.id for one in realizations}) == len(realizations) == 30 * 4 * 6
+    assert {one.filter: (one.K, one.L) for one in realizations} == {
+        **dict.fromkeys(("gcnn", "rsn", "lssm"), (32, 1)),
+        **dict.fromkeys(("logistic", "svm", "delta"), (0, 0)),
+    }
+    assert {one.author for one in realizations} == {"austen", "bronte_charlotte", "poe", "bronte"}
+    assert {one.protocol for one in realizations} == {
+        AuthorshipProtocol(
+            channels=4,
+            epochs=25,
+            batch_size=100,
+            learning_rate=(0.005,),
+            excerpt_length=1000,
+            window=10,
+            decay=0.8,
+            split="excerpts",
+            test=0.05,
+            valid=0.087,
+            outside=("bronte", "allen_james_lane"),
+            kin=("bronte", "bronte_charlotte"),
+        )
+    }
+
+
+def test_quick_is_the_beginning_of_paper_and_books_holds_books_out_without_emily():
+    quick, paper = (set(load_preset(name).realizations("table2")) for name in ("quick", "paper"))
+    assert quick < paper
+    books = load_preset("books").realizations("table2")
+    assert {one.protocol.split for one in books} == {"books"}
+    assert {one.author for one in books} == {"austen", "bronte_charlotte", "poe"}
+
+
+def test_tuned_networks_see_standardised_signals_on_the_papers_splits():
+    for one in load_preset("tuned").realizations("table2"):
+        assert one.protocol.standardize
+        assert ((32, 1) if one.filter in ("gcnn", "rsn", "lssm") else (0, 0)) == (one.K, one.L)
+        assert (one.protocol.channels, one.protocol.split, one.protocol.seed) == (4, "excerpts", 0)
+
+
+@pytest.mark.parametrize("preset", ["community", "matched"])
+def test_presets_without_table2_say_so(preset):
+    with pytest.raises(ValueError, match=f"preset '{preset}' has no table2; expected one of figure1, table1"):
+        load_preset(preset).realizations("table2")
+    with pytest.raises(ValueError, match="preset 'books' has no figure1; expected one of table2"):
+        load_preset("books").realizations("figure1")
+
+
+def test_a_realization_comes_back_from_json_with_its_author():
+    one = load_preset("paper").realizations("table2")[0]
+    assert json.loads(one.to_json())["author"] == one.author
+    assert Realization.from_json(one.to_json()) == one
+    assert str(one) == "table2 austen gcnn K=32 L=1 split 0"
+
+
+def test_a_run_gives_a_row_for_every_author_and_filter_and_goes_on_where_it_stopped(run, tmp_path, capsys):
+    report = run(tmp_path, "splits=1")
+    assert report.stored == 12
+    run(tmp_path)
+    assert "[13/24]" in capsys.readouterr().out
+    rows = json.loads((tmp_path / "summary.json").read_text())
+    assert {(row["experiment"], row["author"], row["filter"]) for row in rows} == {
+        ("table2", author, name) for author in ("ann", "bob") for name in NAMES
+    }
+    assert {row["n"] for row in rows} == {2}
+    assert {(row["K"], row["L"]) for row in rows} == {(2, 1), (0, 0)}
+    with Store(tmp_path) as store:
+        stored = store.rows()
+    assert all(row.split.train == 58 and row.split.test == 16 and row.split.book is None for row in stored)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"table2.svg", "table2.png", "tables.md", "claims.json", "realizations.csv"} <= names
+    assert len(list(tmp_path.glob("corpus-*.npz"))) == 1
+    text = (tmp_path / "tables.md").read_text()
+    assert "| ann | logistic regression | – | – | 2 |" in text
+    claims = [claim["claim"] for claim in json.loads((tmp_path / "claims.json").read_text())]
+    assert "RSN beats the GCNN for poe" in claims
+    assert not any("K = 4" in claim for claim in claims), "source localization was not run"
+
+
+def test_results_start_again_from_their_csv_alone(run, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    run(first)
+    second.mkdir()
+    (second / "realizations.csv").write_bytes((first / "realizations.csv").read_bytes())
+    run(second)
+    assert (second / "realizations.csv").read_bytes() == (first / "realizations.csv").read_bytes()
+    assert (second / "summary.json").read_bytes() == (first / "summary.json").read_bytes()
+
+
+def test_all_filters_and_baselines_of_a_split_see_the_same_excerpts(run, tmp_path, monkeypatch):
+    seen = []
+
+    def fake(model, shift, data, **options):
+        seen.append(data)
+        return module.Fit(0.5, 0.5, 1, (1.0,), (0.5,), "finished", 1.0)
+
+    def fake_baseline(name, data, protocol):
+        seen.append(data)
+        return module.Fit(0.5, 0.5, 1, (), (0.5,), "finished", 1.0), 1.0, 1
+
+    monkeypatch.setattr(module, "fit", fake)
+    monkeypatch.setattr(module, "fit_baseline", fake_baseline)
+    run(tmp_path, "splits=1", "authors=ann")
+    first, *others = seen
+    assert len(others) == 5
+    for data in others:
+        assert data.parts == first.parts
+        assert torch.equal(data.test.x, first.test.x)
+
+
+def test_books_are_held_out_in_turn_and_are_the_unit_of_the_statistics(run, tmp_path):
+    report = run(tmp_path, "splits=4", 'baselines=["delta"]', "filters=gcnn", preset="books")
+    with Store(tmp_path) as store:
+        books = {row.realization.graph: row.split.book for row in store.rows()}
+    assert books == {0: 0, 1: 1, 2: 0, 3: 1}
+    (finding,) = [one for one in report.summary.findings if one.claim == "GCNN beats every baseline for poe"]
+    assert finding.n == 0
+    assert {line.n for line in report.summary.lines} == {4}
+
+
+def test_other_texts_are_other_results_and_the_path_is_not(run, here, tmp_path, tmp_path_factory, texts):
+    run(tmp_path, "splits=1", "filters=gcnn")
+    copy = tmp_path_factory.mktemp("copy") / "elsewhere"
+    write_novels(copy)
+    preset = load_preset("paper", overrides=[*TINY, "splits=1", "filters=gcnn"])
+    assert reproduce(["table2"], preset, tmp_path, here, texts=copy).stored == 8, "the same texts at another place"
+    (copy / "cid" / "book0.txt").write_text("another book. " * 100)
+    with pytest.raises(ValueError, match=r"with corpus = .*choose another --out"):
+        reproduce(["table2"], preset, tmp_path, here, texts=copy)
+
+
+def command(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["shiftstate", "reproduce", *map(str, arguments)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return end.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["table2"],
+            "give their folder as --texts DIR, or get the books by `shiftstate data fetch gutenberg --out DIR`",
+        ),
+        (["all", "--preset", "books"], "preset 'books' has no experiment without texts; give their folder as --texts"),
+        (["table2", "--texts", "absent"], "absent cannot be read"),
+        (["table2", "--texts", "TEXTS"], "unknown author 'austen'"),
+        (["table2", "--texts", "TEXTS", "--set", "authors=anne"], "did you mean 'ann'"),
+        (
+            ["table2", "--texts", "TEXTS", "--set", "authors=ann", "--set", "excerpt_length=9999"],
+            "no text of 'ann' has",
+        ),
+        (["table2", "--texts", "TEXTS", "--set", "authors=ann", "--set", "excerpt_length=30"], "'ann' has 70 training"),
+        (["table2", "--texts", "TEXTS", "--set", "authors=ann", "--set", "excerpt_length=600"], "has 1 excerpts to"),
+        (["table2", "--texts", "ONE"], "nobody to tell 'austen' from"),
+        (["table2", "--preset", "community"], "preset 'community' has no table2"),
+        (["table2", "--texts", "TEXTS", "--set", "words=mine"], "words is 'mine'"),
+        (["table2", "--texts", "TEXTS", "--set", "split=book"], "did you mean 'books'"),
+        (["table2", "--texts", "TEXTS", "--set", "baselines=svn"], "did you mean 'svm'"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, texts, tmp_path, monkeypatch, capsys):
+    write_novels(tmp_path / "one", ["austen"])
+    places = {"TEXTS": texts, "ONE": tmp_path / "one"}
+    extra = ["--set", "authors=austen", "--set", "excerpt_length=30"] if "ONE" in arguments else []
+    given = [places.get(word, word) for word in arguments] + extra
+    code, errors = command(monkeypatch, capsys, *given, "--out", tmp_path / "out")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert message in errors
+    assert not (tmp_path / "out").exists()
+
+
+def test_all_without_texts_leaves_table2_out_and_says_so(tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def fake(names, settings, out, engine, texts):
+        asked.append((list(names), texts))
+        return SimpleNamespace(summary=summarize([]), stored=0, files=())
+
+    monkeypatch.setattr(cli, "run_reproduce", fake)
+    monkeypatch.setattr(cli, "reproduce_figure2", lambda *arguments: [])
+    for options in ([], ["--texts", str(tmp_path)]):
+        monkeypatch.setattr(sys, "argv", ["shiftstate", "reproduce", "all", "--out", str(tmp_path), *options])
+        cli.main()
+    assert [names for names, _ in asked] == [["figure1", "table1"], ["figure1", "table1", "table2"]]
+    assert capsys.readouterr().out.count("figure2 and table2 left out: texts are needed; give their folder") == 1
+
+
+def rows(values, split, K=32):
+    """Rows of one author with these accuracies, filter by filter, split by split."""
+    return [
+        Row(
+            Realization("table2", name, K, 1, number, 0, AuthorshipProtocol(), "poe"),
+            accuracy,
+            accuracy,
+            "finished",
+            1.0,
+            split(number),
+        )
+        for name, accuracies in values.items()
+        for number, accuracy in enumerate(accuracies)
+    ]
+
+
+def test_the_papers_numbers_stand_beside_ours():
+    summary = summarize(rows({"lssm": [0.8, 0.9]}, lambda number: Split(800, 40, None)))
+    (line,) = json.loads(summary_json(summary))
+    assert (line["author"], line["paper_mean"], line["paper_std"]) == ("poe", 0.83, 0.14)
+    assert "| poe | LSSM | 32 | 1 | 2 | 85.0 ± 7.1 |" in tables_markdown(summary)
+
+
+def test_intervals_and_claims_know_that_splits_overlap_and_that_books_are_the_unit():
+    generator = np.random.default_rng(0)
+    gain = generator.normal(0.05, 0.05, 12)
+    values = {"gcnn": [0.5] * 12, "rsn": list(0.5 + gain)}
+
+    def finding(split):
+        summary = summarize(rows(values, split))
+        return next(one for one in summary.findings if one.claim == "RSN beats the GCNN for poe")
+
+    narrow, wide = finding(lambda number: Split(1000, 1, None)), finding(lambda number: Split(800, 200, None))
+    assert narrow.effect == wide.effect == pytest.approx(gain.mean())
+    ratio = np.sqrt((1 / 12 + 200 / 800) / (1 / 12 + 1 / 1000))
+    half = [one.interval[1] - one.interval[0] for one in (narrow, wide)]
+    assert half[1] / half[0] == pytest.approx(ratio)
+    assert narrow.p < wide.p
+    assert finding(lambda number: Split(800, 200, number % 3)).n == 3
+
+
+def draws(mean, count=30, seed=0):
+    generator = np.random.default_rng(seed)
+    return {(number, 0): mean + 0.02 * generator.normal() for number in range(count)}
+
+
+def test_the_two_sentences_of_the_paper_can_come_out_either_way():
+    means = {"austen": (0.6, 0.8, 0.9), "bronte_charlotte": (0.75, 0.7, 0.751), "poe": (0.6, 0.9, 0.8)}
+    cells = {
+        Cell("table2", name, 32, 1, author): draws(mean, seed=seed)
+        for author, values in means.items()
+        for seed, (name, mean) in enumerate(zip(("gcnn", "rsn", "lssm"), values, strict=True))
+    }
+    found = {one.claim: one.verdict for one in judge(cells, table2(dict.fromkeys(means, 0.06)))}
+    assert found == {
+        "RSN beats the GCNN for austen": "holds",
+        "GCNN beats the RSN for bronte_charlotte": "holds",
+        "RSN beats the GCNN for poe": "holds",
+        "LSSM has the best accuracy of the filters for austen": "holds",
+        "LSSM has the best accuracy of the filters for bronte_charlotte": "undecided",
+        "LSSM has the best accuracy of the filters for poe": "does not hold",
+        "LSSM has the best accuracy of the filters for austen by 5 points or more": "holds",
+        "LSSM has the best accuracy of the filters for bronte_charlotte by 5 points or more": "does not hold",
+        "LSSM has the best accuracy of the filters for poe by 5 points or more": "does not hold",
+    }
+
+
+def test_a_filter_has_to_beat_every_baseline():
+    cells = {Cell("table2", "lssm", 32, 1, "poe"): draws(0.8)}
+    cells |= {Cell("table2", name, 0, 0, "poe"): draws(mean, seed=1) for name, mean in (("svm", 0.7), ("delta", 0.9))}
+    name = "LSSM beats every baseline for poe"
+    for baselines, verdict in ((["svm"], "holds"), (["svm", "delta"], "does not hold")):
+        found = {one.claim: one.verdict for one in judge(cells, against_baselines({"poe": 0.06}, baselines))}
+        assert found[name] == verdict

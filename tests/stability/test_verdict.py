@@ -1,0 +1,137 @@
+"""Verdicts on layers made to explode, vanish, saturate, die and live."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shiftstate as ss
+from shiftstate.stability import examine
+from shiftstate.stability.verdict import growth, since_when
+from tests.stability.subjects import cycle, make, path, signal
+
+
+def verdict(layer, x, shift, **options):
+    return examine(layer, x, shift, with_reach=False, **options).layers[0].verdict
+
+
+@settings(max_examples=25)
+@given(st.floats(1.2, 3.0))
+def test_a_gcnn_explodes_from_the_shift_where_the_power_passes_a_hundred(radius):
+    found = verdict(make("gcnn", channels=(1, 1), K=40), signal(6, 1), cycle(6, radius))
+    assert found.word == "exploding"
+    assert radius ** (found.since - 1) < 100 <= radius**found.since * (1 + 1e-9)
+    assert found.rate == pytest.approx(radius)
+    assert "normalized('spectral')" in " ".join(found.advice)
+
+
+@settings(max_examples=25)
+@given(st.floats(0.2, 0.8))
+def test_a_gcnn_vanishes_from_the_shift_where_the_power_passes_a_thousandth(radius):
+    found = verdict(make("gcnn", channels=(1, 1), K=40), signal(6, 1), cycle(6, radius))
+    assert found.word == "vanishing"
+    assert radius**found.since * (1 - 1e-9) <= 1e-3 < radius ** (found.since - 1)
+    assert found.rate == pytest.approx(radius)
+
+
+@pytest.mark.parametrize("kind", ["gcnn", "rsn-tanh", "lssm", "lssm-biases", "gru-memory"])
+def test_a_cycle_keeps_every_filter_alive(kind):
+    found = verdict(make(kind, channels=(1, 4), K=32), signal(8, 10, 1), cycle(10))
+    assert (found.word, found.since, found.advice) == ("alive", None, ())
+    assert "alive through all 32 shifts" in found.sentence
+
+
+def test_sizes_are_right_up_to_the_largest_number_and_beyond_it_the_state_explodes():
+    seen = examine(make("gcnn", channels=(1, 1), K=9), torch.ones(6, 1).double(), cycle(6, 1e60)).layers[0]
+    assert float(seen.states.norm[5]) == pytest.approx(6**0.5 * 1e300)
+    assert not torch.isfinite(seen.states.norm[6:]).any()
+    assert (seen.verdict.word, seen.verdict.since) == ("exploding", 1)
+
+
+def test_a_dead_state():
+    layer = make("rsn", channels=(1, 2), K=6)
+    with torch.no_grad():
+        layer.h_ww.fill_(1.0)
+        layer.h_wx.zero_()
+        layer.h_ww[3].fill_(-1.0)
+        layer.h_yx.fill_(1.0)
+    found = verdict(layer, signal(4, 6, 1).abs() + 0.1, cycle(6))
+    assert (found.word, found.since) == ("dead", 4)
+    assert "leaky_relu" in found.advice[0]
+
+
+def test_a_dead_output():
+    layer = make("rsn", channels=(1, 2), state_activation="tanh", K=6)
+    with torch.no_grad():
+        layer.h_yw.zero_()
+        layer.h_yx.fill_(-1.0)
+    found = verdict(layer, signal(4, 6, 1).abs() + 0.1, cycle(6))
+    assert (found.word, found.since) == ("dead", 0)
+    assert "output is dead" in found.sentence
+
+
+def test_a_saturated_state():
+    layer = make("rsn-tanh", channels=(1, 2), K=6)
+    with torch.no_grad():
+        layer.h_wx.fill_(100.0)
+    found = verdict(layer, signal(4, 6, 1).abs() + 0.1, cycle(6))
+    assert (found.word, found.since) == ("saturated", 1)
+    assert "weight decay" in found.advice[0]
+
+
+def test_an_acyclic_graph_is_told_apart():
+    found = verdict(make("gcnn", channels=(1, 1), K=8), signal(4, 1), path(4))
+    assert (found.word, found.since) == ("dead", 4)
+    assert found.rate != found.rate
+    late = torch.eye(40, 1).double()
+    found = verdict(make("gcnn", channels=(1, 1), K=8), late, path(40, 0.1))
+    assert (found.word, found.since) == ("dead", 1)  # one node of forty is no more than a tenth
+
+
+def test_a_non_normal_shift_is_named_as_the_cause():
+    S = torch.diag(torch.full((5,), 30.0), 1).double() + 0.5 * torch.eye(6).double()
+    found = verdict(make("gcnn", channels=(1, 1), K=4), signal(6, 1), ss.Shift.from_matrix(S))
+    assert found.word == "exploding"
+    assert "far from normal" in found.advice[0]
+
+
+def test_weights_that_hardly_learn_are_named_with_their_k():
+    found = verdict(make("gcnn", channels=(1, 1), K=20), torch.ones(6, 1).double(), cycle(6, 0.5))
+    (note,) = (note for note in found.notes if "gradient" in note)
+    assert "h from k = 10" in note
+
+
+def test_the_worst_layer_gives_the_verdict_of_a_network():
+    torch.manual_seed(0)
+    net = ss.Network("gcnn", [1, 2, 2], 12, activation="identity").double()
+    with torch.no_grad():
+        net.layers[0].h.zero_()
+        net.layers[0].h[0] = 1.0
+        net.layers[0].bias.zero_()
+    x = torch.tensor([[1.0], [-1.0]]).double()
+    S = torch.tensor([[1.5, 0.5], [0.5, 1.5]]).double()
+    lens = examine(net, x, ss.Shift.from_matrix(S), with_reach=False)
+    assert [layer.verdict.word for layer in lens.layers] == ["alive", "alive"]
+    lens = examine(net, x + 1, ss.Shift.from_matrix(S), with_reach=False)
+    assert lens.verdict.word == "exploding"
+
+
+def test_no_shifts_at_all():
+    found = verdict(make("rsn-tanh", K=0), signal(3, 6, 2), cycle(6))
+    assert (found.word, found.sentence) == ("alive", "There are no shifts: K = 0.")
+
+
+def test_a_zero_input():
+    found = verdict(make("rsn-tanh"), torch.zeros(3, 6, 2).double(), cycle(6))
+    assert found.word == "dead"
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12))
+def test_since_when_is_the_first_k_from_which_on_it_holds(holds):
+    expected = next((k for k in range(len(holds)) if all(holds[k:])), None)
+    assert since_when(torch.tensor(holds)) == expected
+
+
+@given(st.floats(0.1, 10), st.integers(1, 30))
+def test_growth_of_a_geometric_curve(rate, K):
+    assert growth(rate ** torch.arange(K + 1).double()) == pytest.approx(rate)
