@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shiftstate.checks import check_name, check_whole
-from shiftstate.datasets.authorship import SPLITS
+from shiftstate.datasets.authorship import SPLITS, TRANSFORMS
 from shiftstate.filters.activations import ACTIVATIONS
 from shiftstate.layers.base import INITS, KERNELS, MIXINGS
 from shiftstate.training import SCHEDULES
@@ -123,10 +123,13 @@ class AuthorshipProtocol(Protocol):
     C: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     """Of the logistic regression and the SVM; of several, each realization keeps the best on validation."""
     svm: str = "rbf"
+    transform: str = "none"
+    """Of the counts, for networks and baselines alike: "none", "sqrt" or "log"."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_name("split", self.split, SPLITS)
+        check_name("transform", self.transform, TRANSFORMS)
         check_name("svm", self.svm, ("rbf", "linear"))
         for name in ("excerpt_length", "window"):
             check_whole(name, getattr(self, name), 1)

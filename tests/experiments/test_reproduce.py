@@ -30,7 +30,15 @@ from tests.experiments.tasks import stop_at_draw_1
 reproduce.sweep = partial(reproduce.sweep, task=stop_at_draw_1)
 """
 ROOT = Path(__file__).parents[2]
-FILES = {"results.sqlite", "summary.json", "claims.json", "provenance.json", "realizations.csv", "tables.md", "plan.json"}
+FILES = {
+    "results.sqlite",
+    "summary.json",
+    "claims.json",
+    "provenance.json",
+    "realizations.csv",
+    "tables.md",
+    "plan.json",
+}
 FILES |= {"figure1.svg", "figure1.png"}
 TINY = ["K=[2,3]", "num_samples=[400,40,40]", "batch_size=20", "block_sizes=[4,4,4]", "draws=2"]
 
