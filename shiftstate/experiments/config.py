@@ -23,7 +23,7 @@ from shiftstate.layers import LAYERS
 RESULTS_VERSION = 1
 """Raised whenever a change of the code changes what a configuration gives."""
 
-ADDED = {"transform": "none"}
+ADDED = {"smoothing": 0.0, "transform": "none"}
 """Settings younger than recorded results: a configuration names them only where they differ from this default."""
 
 PRESETS = ("smoke", "quick", "paper", "community", "tuned", "matched", "books")

@@ -41,6 +41,8 @@ class Protocol:
     weight_decay: float = 0.0
     clip: float = 0.0
     """Largest norm of the gradient; 0 for none."""
+    smoothing: float = 0.0
+    """Share of each label that is spread over all classes."""
     device: str = "cpu"
     seed: int = 0
 
@@ -59,7 +61,7 @@ class Protocol:
         for name in ("channels", "epochs", "batch_size"):
             check_whole(name, getattr(self, name), 1)
         check_whole("seed", self.seed, 0)
-        self._check_ranges({"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9)})
+        self._check_ranges({"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9), "smoothing": (0.0, 0.99)})
         self._check_positive("learning_rate")
 
     def _check_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
