@@ -82,6 +82,7 @@ def fit(
     weight_decay: float = 0.0,
     clip: float | None = None,
     schedule: str = "constant",
+    smoothing: float = 0.0,
     seed: int = 0,
     device: str | torch.device = "cpu",
     progress: Callable[[Epoch], None] | None = None,
@@ -102,6 +103,7 @@ def fit(
         weight_decay: decoupled, as in AdamW; 0 is Adam.
         clip: largest norm of the gradient; None leaves it as it is.
         schedule: of the learning rate, step by step: "constant", or "cosine" down to 0.
+        smoothing: of the labels: this share of each is spread evenly over all classes, against too much certainty.
         seed: of the batch order.
         device: where to train.
         progress: called after every epoch.
@@ -118,7 +120,7 @@ def fit(
         'finished'
     """
     train, valid, test = (_placed(split, device) for split in (data.train, data.valid, data.test))
-    _check(len(train[1]), epochs, batch_size, schedule)
+    _check(len(train[1]), epochs, batch_size, schedule, smoothing)
     model, shift = model.to(device), shift.to(device)
     one_kernel = torch.device(device).type in ("cpu", "cuda")
     optimizer = torch.optim.AdamW(model.parameters(), learning_rate, betas, weight_decay=weight_decay, fused=one_kernel)
@@ -131,7 +133,7 @@ def fit(
     accuracies: list[float] = []
     best_epoch, accuracy_best, diverged = 0, 0.0, False
     for number in range(1, epochs + 1):
-        losses.append(_train_epoch(model, shift, *train, batch_size, optimizer, decay, order, clip))
+        losses.append(_train_epoch(model, shift, *train, batch_size, optimizer, decay, order, clip, smoothing))
         accuracies.append(accuracy(model, shift, *valid, judged))
         if best_epoch == 0 or accuracies[-1] > accuracies[best_epoch - 1]:
             best_epoch, accuracy_best = number, accuracy(model, shift, *test, judged)
@@ -162,13 +164,14 @@ def _train_epoch(
     decay: torch.optim.lr_scheduler.LRScheduler,
     order: torch.Generator,
     clip: float | None,
+    smoothing: float,
 ) -> float:
     model.train()
     total = torch.zeros((), device=x.device)  # read once an epoch: reading every step would stall a GPU
     count = len(y) // batch_size
     shuffled = torch.randperm(len(y), generator=order).to(x.device)
     for batch in shuffled[: count * batch_size].view(count, batch_size):
-        loss = cross_entropy(model(x[batch], shift), y[batch])
+        loss = cross_entropy(model(x[batch], shift), y[batch], label_smoothing=smoothing)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if clip is not None:
@@ -200,9 +203,11 @@ def _placed(split: Split, device: str | torch.device) -> tuple[Tensor, Tensor]:
     return split.x.to(device), split.y.to(device)
 
 
-def _check(num_train: int, epochs: int, batch_size: int, schedule: str) -> None:
+def _check(num_train: int, epochs: int, batch_size: int, schedule: str, smoothing: float) -> None:
     check_whole("epochs", epochs, 1)
     check_name("schedule", schedule, SCHEDULES)
+    if not 0 <= smoothing < 1:
+        raise ValueError(f"smoothing is {smoothing}; expected a share of the label, from 0 to less than 1")
     if check_whole("batch_size", batch_size, 1) > num_train:
         raise ValueError(
             f"batch_size is {batch_size}; expected at most {num_train}, the size of the training set "

@@ -126,6 +126,15 @@ def test_a_cosine_schedule_ends_at_rest():
     assert moved("cosine") < 0.2 * moved("constant")
 
 
+def test_smoothed_labels_leave_the_network_less_certain():
+    def certainty(smoothing):
+        model = network()
+        train(model, epochs=20, smoothing=smoothing)
+        return model(DATA.test.x, SHIFT).softmax(-1).max(-1).values.mean().item()
+
+    assert certainty(0.5) < certainty(0.0) - 0.02
+
+
 def test_clipping_bounds_the_gradient_a_step_is_made_with():
     model = network()
     train(model, epochs=1, clip=1e-3)
@@ -139,6 +148,7 @@ def test_clipping_bounds_the_gradient_a_step_is_made_with():
         ({"batch_size": 251}, "batch_size is 251; expected at most 250"),
         ({"epochs": 0}, "epochs is 0"),
         ({"schedule": "cosin"}, "did you mean 'cosine'"),
+        ({"smoothing": 1.0}, "smoothing is 1.0; expected a share of the label"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(options, message):

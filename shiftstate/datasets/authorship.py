@@ -15,6 +15,8 @@ from shiftstate.datasets.wan import author_graph
 from shiftstate.graphs import Shift
 
 SPLITS = ("excerpts", "books")
+TRANSFORMS = {"none": lambda counts: counts, "sqrt": torch.sqrt, "log": torch.log1p}
+"""Of the counts; a word's variance grows with its mean, and a root (Poisson) or log(1 + count) evens that out."""
 
 
 class Excerpt(NamedTuple):
@@ -65,6 +67,7 @@ class Authorship:
         valid: float = 0.087,
         outside: Sequence[str] = (),
         kin: Sequence[str] = (),
+        transform: Literal["none", "sqrt", "log"] = "none",
         standardize: bool = False,
         seed: int | np.random.Generator,
         dtype: torch.dtype = torch.float32,
@@ -82,12 +85,14 @@ class Authorship:
             valid: share of what is not held out, for validation.
             outside: authors who are in nobody's pool.
             kin: authors who are not in each other's pools.
+            transform: of every count, before anything else: its square root, or log(1 + count).
             standardize: subtract each node's mean over the training set and divide by its standard deviation.
             seed: a whole number, or a generator to go on drawing from.
             dtype: of signals and shift.
         """
         check_name("author", author, corpus.excerpts)
         check_name("split", split, SPLITS)
+        check_name("transform", transform, TRANSFORMS)
         if author not in corpus.wans:
             raise ValueError(
                 f"the corpus has no networks of {author!r}; expected him among the authors it was read for"
@@ -105,7 +110,8 @@ class Authorship:
         training = [number for name, number in parts.train if name == author]
         size = len(corpus.words)
         graph = author_graph(np.asarray(corpus.wans[author][training].sum(0)).reshape(size, size))
-        splits = [_samples(corpus, part, author, graph.kept) for part in parts]
+        counted = [_samples(corpus, part, author, graph.kept) for part in parts]
+        splits = [Samples(TRANSFORMS[transform](x), y) for x, y in counted]
         if standardize:
             splits = standardized(splits)
         train, valid_, test_ = (Samples(x.to(dtype), y) for x, y in splits)

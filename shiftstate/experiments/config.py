@@ -23,6 +23,9 @@ from shiftstate.layers import LAYERS
 RESULTS_VERSION = 1
 """Raised whenever a change of the code changes what a configuration gives."""
 
+ADDED = {"smoothing": 0.0, "transform": "none"}
+"""Settings younger than recorded results: a configuration names them only where they differ from this default."""
+
 PRESETS = ("smoke", "quick", "paper", "community", "tuned", "matched", "books")
 
 
@@ -69,12 +72,13 @@ class Realization:
     author: str | None = None
 
     def to_json(self) -> str:
-        """The complete configuration, keys sorted; an author is named only where there is one."""
+        """The configuration, keys sorted; no author where there is none, nor `ADDED` settings at their default."""
         config = {**asdict(self), **asdict(self.protocol)}
         del config["protocol"]
         if self.author is None:
             del config["author"]
-        return json.dumps(config, sort_keys=True)
+        said = {key: value for key, value in config.items() if key not in ADDED or value != ADDED[key]}
+        return json.dumps(said, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> "Realization":

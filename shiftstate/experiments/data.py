@@ -74,6 +74,7 @@ def authorship_data(realization: Realization, corpus: Corpus) -> Authorship:
         valid=protocol.valid,
         outside=protocol.outside,
         kin=protocol.kin,
+        transform=protocol.transform,  # type: ignore[arg-type]
         standardize=protocol.standardize,
         seed=seed_of(protocol, "data", realization.graph, realization.draw, *author.encode()),
         dtype=getattr(torch, protocol.dtype),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shiftstate.checks import check_name, check_whole
-from shiftstate.datasets.authorship import SPLITS
+from shiftstate.datasets.authorship import SPLITS, TRANSFORMS
 from shiftstate.filters.activations import ACTIVATIONS
 from shiftstate.layers.base import INITS, KERNELS, MIXINGS
 from shiftstate.training import SCHEDULES
@@ -41,6 +41,8 @@ class Protocol:
     weight_decay: float = 0.0
     clip: float = 0.0
     """Largest norm of the gradient; 0 for none."""
+    smoothing: float = 0.0
+    """Share of each label that is spread over all classes."""
     device: str = "cpu"
     seed: int = 0
 
@@ -59,7 +61,7 @@ class Protocol:
         for name in ("channels", "epochs", "batch_size"):
             check_whole(name, getattr(self, name), 1)
         check_whole("seed", self.seed, 0)
-        self._check_ranges({"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9)})
+        self._check_ranges({"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9), "smoothing": (0.0, 0.99)})
         self._check_positive("learning_rate")
 
     def _check_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
@@ -123,10 +125,13 @@ class AuthorshipProtocol(Protocol):
     C: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     """Of the logistic regression and the SVM; of several, each realization keeps the best on validation."""
     svm: str = "rbf"
+    transform: str = "none"
+    """Of the counts, for networks and baselines alike: "none", "sqrt" or "log"."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_name("split", self.split, SPLITS)
+        check_name("transform", self.transform, TRANSFORMS)
         check_name("svm", self.svm, ("rbf", "linear"))
         for name in ("excerpt_length", "window"):
             check_whole(name, getattr(self, name), 1)

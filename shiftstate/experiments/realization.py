@@ -90,6 +90,7 @@ def train(realization: Realization, data: Data) -> tuple[Outcome, Network]:
             weight_decay=protocol.weight_decay,
             clip=protocol.clip or None,
             schedule=protocol.schedule,
+            smoothing=protocol.smoothing,
             seed=seed_of(protocol, "batches", realization.graph, realization.draw),
             device=protocol.device,
         )

@@ -107,6 +107,17 @@ def test_standardised_signals_have_mean_0_and_deviation_1_on_the_training_set_al
     assert data.test.x.mean(0).abs().max() > 1e-3
 
 
+@pytest.mark.parametrize(("transform", "function"), [("sqrt", torch.sqrt), ("log", torch.log1p)])
+def test_counts_are_transformed_before_they_are_standardised_and_nothing_else_changes(small, transform, function):
+    plain = Authorship.generate(small, "bob", seed=0, dtype=torch.float64)
+    moved = Authorship.generate(small, "bob", transform=transform, seed=0, dtype=torch.float64)
+    both = Authorship.generate(small, "bob", transform=transform, standardize=True, seed=0, dtype=torch.float64)
+    assert plain.parts == moved.parts == both.parts
+    torch.testing.assert_close(moved.test.x, function(plain.test.x))
+    seen = moved.train.x
+    torch.testing.assert_close(both.test.x, (moved.test.x - seen.mean(0)) / seen.std(0, correction=0))
+
+
 def test_the_same_seed_gives_the_same_split_and_another_another(small):
     first, again, other = (Authorship.generate(small, "ann", seed=seed) for seed in (1, 1, 2))
     assert first.parts == again.parts

@@ -176,6 +176,8 @@ def test_the_id_depends_on_every_part_of_the_configuration(realization):
         ("community", "figure1", "4afb0e8200c97260", "ad4c61a8d0b8e48c"),
         ("tuned", "table1", "cbc96ab1732c86f7", "31fbf8d345c9e633"),
         ("matched", "figure1", "1167575958401d1d", "ec493493af222592"),
+        ("paper", "table2", "999b0571713026b1", "8bf8e79e80194eb1"),
+        ("books", "table2", "4dc31dcfec22d9a2", "9a1429584d4860e1"),
     ],
 )
 def test_names_and_configurations_of_recorded_results_never_change(preset, experiment, first, digest):

@@ -80,6 +80,7 @@ def test_settings_reach_data_network_and_training(trainings, realization):
             clip=2.0,
             schedule="cosine",
             weight_decay=0.1,
+            smoothing=0.2,
         )
     )
     ((model, shift, data, options),) = trainings
@@ -91,6 +92,7 @@ def test_settings_reach_data_network_and_training(trainings, realization):
     assert (len(data.train.y), len(data.valid.y), len(data.test.y)) == (50, 20, 30)
     assert data.train.x.mean().abs() < 1e-12
     assert (options["clip"], options["schedule"], options["weight_decay"]) == (2.0, "cosine", 0.1)
+    assert options["smoothing"] == 0.2
     assert (outcome.channels, outcome.parameters) == (3, count_parameters(model))
     assert outcome.kernel
     assert {"torch", "numpy", "shiftstate", "python"} <= outcome.versions.keys()

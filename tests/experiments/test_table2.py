@@ -79,6 +79,20 @@ def test_tuned_networks_see_standardised_signals_on_the_papers_splits():
         assert (one.protocol.channels, one.protocol.split, one.protocol.seed) == (4, "excerpts", 0)
 
 
+def test_a_transform_is_named_in_the_configuration_where_there_is_one_and_comes_back():
+    plain, rooted = (
+        load_preset("paper", overrides=[f"table2.transform={name}"]).realizations("table2")[0]
+        for name in ("none", "sqrt")
+    )
+    assert plain == load_preset("paper").realizations("table2")[0]
+    assert "transform" not in json.loads(plain.to_json())
+    assert json.loads(rooted.to_json())["transform"] == "sqrt"
+    assert [Realization.from_json(one.to_json()) for one in (plain, rooted)] == [plain, rooted]
+    assert plain.id != rooted.id
+    with pytest.raises(ValueError, match="unknown transform 'cube'"):
+        load_preset("paper", overrides=["table2.transform=cube"])
+
+
 @pytest.mark.parametrize("preset", ["community", "matched"])
 def test_presets_without_table2_say_so(preset):
     with pytest.raises(ValueError, match=f"preset '{preset}' has no table2; expected one of figure1, table1"):
