@@ -1,6 +1,7 @@
 """Every test starts from the same seed; Hypothesis draws the same examples in every run."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from hypothesis import settings
 
 settings.register_profile("deterministic", derandomize=True, deadline=None, max_examples=40, print_blob=True)
 settings.load_profile("deterministic")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job; tests of Ctrl-C would wait for ever
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -104,3 +104,15 @@ def test_every_relative_link_leads_to_a_file(path):
     for link in links:
         if not link.startswith(("http://", "https://", "#")):
             assert (path.parent / link.partition("#")[0]).exists(), link
+
+
+def test_the_tables_of_the_reproduction_are_those_of_the_record():
+    record = (ROOT / "docs/results/paper/tables.md").read_text(encoding="utf-8").splitlines()
+    text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    told = [
+        line
+        for line in text.splitlines()
+        if re.match(r"\| (figure1|table1|austen|bronte|bronte_charlotte|poe) \|", line)
+    ]
+    assert told
+    assert [line for line in told if line not in record] == []
