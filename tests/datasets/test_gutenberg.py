@@ -280,6 +280,7 @@ def test_the_own_catalogue_names_80_books_of_23_folders():
     assert len({book.folder for book in books}) == 23
     assert {"austen", "bronte_charlotte", "poe", "stevenson"} <= {book.folder for book in books}
     assert all(book.words and book.sha256 for book in books)
+    assert round(sum(book.words for book in books), -5) == 8_200_000  # as the guide says
 
 
 @pytest.mark.parametrize(
