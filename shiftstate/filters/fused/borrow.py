@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters.fused.buffers import HELD, Lock
-from shiftstate.filters.fused.scalar import RECURRENCES, Recurrence
+from shiftstate.filters.fused.recurrences import RECURRENCES
+from shiftstate.filters.fused.scalar import Recurrence
 from shiftstate.filters.fused.setting import Setting
 
 LENT = HELD // 4  # bytes up to which a recurrence is kept for the next call
