@@ -70,8 +70,9 @@ def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
 
 def _take(size: int) -> Any:
     with _lock:
-        for place, raw in enumerate(_free):
-            if raw.nbytes == size:
+        for place in range(len(_free) - 1, -1, -1):  # the last one used may still be in the cache
+            if _free[place].nbytes == size:
+                raw = _free[place]
                 del _free[place]
                 return raw
     return np.empty(size, np.uint8)

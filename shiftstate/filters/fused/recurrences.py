@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from shiftstate.filters.fused import lssm, rsn
@@ -19,23 +18,23 @@ class LSSM(Recurrence):
         """Room for so many shifts, or for the current one alone."""
         return Slots(self.blank(max(shifts, 1))), Slots(self.blank(max(shifts + 1, 2))), Slots(self.blank(2))
 
-    def begin(self) -> None:
+    def begin(self, slots: Any) -> None:
         """w_0 = x, c_0 = 0."""
-        self.slots[1][0][0].zero_()
-        self.slots[2][0][0].copy_(self.x)
+        slots[1][0][0].zero_()
+        slots[2][0][0].copy_(self.x)
 
-    def save(self, slot: int, place: Tensor) -> None:
+    def save(self, slot: int, slots: Any, place: Tensor) -> None:
         """Put the current c and w aside."""
-        place[0], place[1] = self.slots[1][slot][0], self.slots[2][slot][0]
+        place[0], place[1] = slots[1][slot][0], slots[2][slot][0]
 
     def load_state(self, slots: Any, place: Tensor) -> None:
         """Go on from a c and w put aside."""
         slots[1][0][0].copy_(place[0])
         slots[2][0][0].copy_(place[1])
 
-    def kept(self) -> list[Tensor]:
+    def kept(self, slots: Any) -> list[Tensor]:
         """What the backward needs."""
-        return [self.slots[0].tensor, self.slots[1].tensor]
+        return [slots[0].tensor, slots[1].tensor]
 
     def restored(self, kept: list[Tensor]) -> Any:
         """The storage again."""
@@ -78,7 +77,7 @@ class LSSM(Recurrence):
             d, target = self.d[self.K][0], self.d[self.K + 1]
             self.product.apply(d, target[0], transpose=True)
             v = target[1]
-        self.input_gradients(v, np.ones(self.shape[1], self.number))
+        self.input_gradients(v, None)
 
 
 class RSN(Recurrence):
@@ -90,21 +89,21 @@ class RSN(Recurrence):
         """Room for so many shifts, or for the current one alone."""
         return Slots(self.blank(max(shifts + 1, 2)))
 
-    def begin(self) -> None:
+    def begin(self, slots: Any) -> None:
         """w_0 = x."""
-        self.slots[0][0].copy_(self.x)
+        slots[0][0].copy_(self.x)
 
-    def save(self, slot: int, place: Tensor) -> None:
+    def save(self, slot: int, slots: Any, place: Tensor) -> None:
         """Put the current w aside."""
-        place[0] = self.slots[slot][0]
+        place[0] = slots[slot][0]
 
     def load_state(self, slots: Any, place: Tensor) -> None:
         """Go on from a w put aside."""
         slots[0][0].copy_(place[0])
 
-    def kept(self) -> list[Tensor]:
+    def kept(self, slots: Any) -> list[Tensor]:
         """What the backward needs."""
-        return [self.slots.tensor]
+        return [slots.tensor]
 
     def restored(self, kept: list[Tensor]) -> Any:
         """The storage again."""
