@@ -1,9 +1,11 @@
 """How the kernels are compiled: once, cached on disk, without the assumptions that would hide a NaN."""
 
+import hashlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -28,13 +30,27 @@ class NoAlias(CompilerBase):
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
 
+def stamp_of(folder: Path) -> str:
+    """A fingerprint of all kernels together."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+STAMP = stamp_of(Path(__file__).parent)
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call for each combination of types; release the GIL; keep the result on disk."""
     options: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", "pipeline_class": NoAlias}
     try:
-        return njit(cache=True, **options)(function)
+        dispatcher: Any = njit(cache=True, **options)(function)
     except RuntimeError:  # nowhere to write: neither beside the package nor in the home
         return njit(**options)(function)
+    # Numba looks at a function's own file alone; a kernel holds the code of others too, and is stale when they change.
+    dispatcher._cache._cache_file._source_stamp = STAMP
+    return dispatcher
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

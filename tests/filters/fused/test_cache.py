@@ -67,6 +67,33 @@ def test_two_processes_share_an_empty_cache_and_a_third_finds_it_filled(tmp_path
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")} == kept
 
 
+KERNELS = {
+    "inner.py": "from numba import njit\n@njit\ndef inner(x):\n    return {}\n",
+    "outer.py": "from shiftstate.filters.fused.compiled import kernel\nfrom inner import inner\n"
+    "@kernel\ndef outer(x):\n    return inner(x)\n",
+}
+OUTER = """
+import sys
+from pathlib import Path
+from shiftstate.filters.fused import compiled
+compiled.STAMP = compiled.stamp_of(Path(sys.argv[1]))
+sys.path.insert(0, sys.argv[1])
+from outer import outer
+print(outer(1))
+"""
+
+
+def test_a_kernel_is_compiled_again_when_a_function_it_calls_changes_in_another_file(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for value, expected in (("x + 1", "2\n"), ("x + 2", "3\n")):
+        for name, text in KERNELS.items():
+            if not (tmp_path / name).exists() or "{}" in text:
+                (tmp_path / name).write_text(text.format(value))
+        command = [sys.executable, "-c", OUTER, str(tmp_path)]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        assert result.stdout == expected
+
+
 def test_a_function_without_a_place_for_its_cache_is_compiled_without_one(monkeypatch):
     import numba.core.caching
 
