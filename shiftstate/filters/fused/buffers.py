@@ -70,9 +70,8 @@ def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
 
 def _take(size: int) -> Any:
     with _lock:
-        for place in range(len(_free) - 1, -1, -1):  # the last one used may still be in the cache
-            if _free[place].nbytes == size:
-                raw = _free[place]
+        for place, raw in enumerate(_free):
+            if raw.nbytes == size:
                 del _free[place]
                 return raw
     return np.empty(size, np.uint8)

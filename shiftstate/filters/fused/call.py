@@ -9,46 +9,62 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.columns import SMALL, Columns
+from shiftstate.filters.fused.borrow import borrow
 from shiftstate.filters.fused.compiled import announced
 from shiftstate.filters.fused.matrix import MatrixRecurrence
 from shiftstate.filters.fused.once import once, refuse_twice
 from shiftstate.filters.fused.product import check_operator
-from shiftstate.filters.fused.recurrences import RECURRENCES
 from shiftstate.filters.fused.setting import Setting
 
 
-def _recurrence(setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Any, keep: bool) -> Any:
-    """What runs this call: by matrices, by tiles of columns on a small graph, or by blocks of rows."""
-    check_operator(operator, x.shape[0], x.dtype)
+def _matrix(setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Any) -> MatrixRecurrence:
     setting.check(x, w, weights)
     with torch.no_grad():
-        if setting.dense:
-            return MatrixRecurrence(setting, x.detach(), w.detach(), weights, operator, keep)
-        kind = Columns if x.shape[0] <= SMALL else RECURRENCES[setting.kind]
-        return kind(setting, x.detach(), weights, operator, keep)
+        return MatrixRecurrence(setting, x.detach(), w.detach(), weights, operator)
 
 
 def _forward(setting: Setting, names: str, keep: bool, x, w, weights, operator) -> tuple[Tensor, list[Tensor], Any]:
-    """The filter's output before the sum over g, what a backward needs, and the recurrence."""
-    recurrence = _recurrence(setting, x, w, dict(zip(names.split(), weights, strict=True)), operator, keep)
-    with torch.no_grad(), announced(*recurrence.variant(), keep):
-        return *recurrence.forward(), recurrence
+    """The filter's output before the sum over g, what a backward needs, and the recurrence with its loan.
+
+    A recurrence on loan keeps what the backward needs itself.
+    """
+    check_operator(operator, x.shape[0], x.dtype)
+    named = dict(zip(names.split(), weights, strict=True))
+    if setting.dense:
+        matrix = _matrix(setting, x, w, named, operator)
+        with announced(*matrix.variant(), keep):
+            return *matrix.forward(keep), (matrix, None)
+    recurrence, loan = borrow(setting, x, w, named, keep)
+    with torch.no_grad():
+        recurrence.load(x, named, operator)
+    with announced(*recurrence.variant(), keep):
+        y = recurrence.forward()
+    return y, [] if loan or not keep else recurrence.release(), (recurrence, loan)
 
 
-def _backward(recurrence: Any, names: str, need_x: bool, dy, y, kept) -> list[Tensor | None]:
+def _backward(recurrence: Any, names: str, need_x: bool, dy, y, kept, x) -> list[Tensor | None]:
     """Gradients of x, of w_0 and of the weights; None where nobody needs them."""
     with announced(*recurrence.variant(), "backward", need_x):
-        dx, dw, grads = recurrence.backward(dy, y, kept, need_x)
+        if recurrence.setting.dense:
+            dx, dw, grads = recurrence.backward(dy, y, kept)
+        else:
+            dx, grads = recurrence.backward(dy, y, kept, need_x)
+            dx, dw = None if dx is None else _like(dx, x), None
     return [dx, dw, *(grads[name] for name in names.split())]
+
+
+def _like(dx: Tensor, x: Tensor) -> Tensor:
+    """The gradient of an x that was spread over f."""
+    return dx.sum(2, keepdim=True) if x.shape[2] != dx.shape[2] else dx
 
 
 class _Fused(torch.autograd.Function):
     @staticmethod
     def forward(ctx, setting, names, keep, operator, x, w, *weights):
-        y, kept, recurrence = _forward(setting, names, keep, x, w, weights, operator)
+        y, kept, held = _forward(setting, names, keep, x, w, weights, operator)
         if keep:
-            ctx.recurrence, ctx.names, ctx.kept = recurrence, names, len(kept)
+            ctx.recurrence, ctx.loan = held
+            ctx.names, ctx.kept = names, len(kept)
             # Weights, x and S are saved for autograd's sake: it notices if they are changed before the backward.
             ctx.save_for_backward(y, *kept, x, w, *weights, *operator)
         return _summed(setting.dense, y)
@@ -59,7 +75,9 @@ class _Fused(torch.autograd.Function):
         kept, sources = saved[: ctx.kept], saved[ctx.kept :][: len(ctx.names.split()) + 2]
         with torch.no_grad():
             whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
-            gradients = _backward(ctx.recurrence, ctx.names, ctx.needs_input_grad[4], whole, y, list(kept))
+            arrays = None if ctx.loan else list(kept)
+            need_x = ctx.needs_input_grad[4]
+            gradients = _backward(ctx.recurrence, ctx.names, need_x, whole, y, arrays, sources[0])
         return None, None, None, None, *once(gradients, (*sources, dy))
 
 
@@ -79,7 +97,10 @@ def filter_op(
 ) -> list[Tensor]:
     """[y, *kept] of a fused filter on plain tensors."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    y, kept, _ = _forward(setting, names, keep, x, w, weights, operator)
+    y, kept, (recurrence, loan) = _forward(setting, names, keep, x, w, weights, operator)
+    if loan and keep:
+        starts = recurrence.starts
+        kept = [array.clone() for array in ([starts] if starts is not None else recurrence.kept())]
     return [y, *kept]
 
 
@@ -122,13 +143,21 @@ def filter_backward_op(
 ) -> list[Tensor]:
     """Gradients of x, w and the weights."""
     setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
+    check_operator(operator, x.shape[0], x.dtype)
     named = dict(zip(names.split(), weights, strict=True))
-    recurrence = _recurrence(setting, x, w, named, operator, keep=True)
+    setting.check(x, w, named)
     expected = _result_shapes(setting, x, named["h_yw"])
     found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
     if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
         raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
-    gradients = _backward(recurrence, names, need_x, dy, y, [array.contiguous() for array in kept])
+    recurrence: Any = _matrix(setting, x, w, named, operator) if dense else None
+    loan = None
+    if not dense:
+        recurrence, loan = borrow(setting, x, w, named, keep=False)
+        with torch.no_grad():
+            recurrence.load(x, named, operator)
+    gradients = _backward(recurrence, names, need_x, dy, y, kept, x)
+    del loan
     plain = torch.contiguous_format  # results of an operator may not share memory
     return [x.new_empty(0) if one is None else one.clone(memory_format=plain) for one in gradients]
 

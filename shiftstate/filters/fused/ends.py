@@ -22,8 +22,6 @@ def first_output(x, yw, yx, total, code):
 def first_output_backward(first, end, rows, v, scale, x, yw, yx, dtotal, dx, code, dH):
     """Gradients that reach x at k = 0: of y_0, and of w_0 as ``scale`` · v with v = Sᵀ(…) (None: not asked for).
 
-    A ``scale`` of None is 1.
-
     dH gets Σ v x and Σ ∂y_0 x, the latter the gradient of h_0yw and of h_0yx alike.
     """
     N, M = x.shape
@@ -40,7 +38,7 @@ def first_output_backward(first, end, rows, v, scale, x, yw, yx, dtotal, dx, cod
                     if dx is not None:
                         dx[i, j] += gy * yw[j] + gy * yx[j]
                         if v is not None:
-                            dx[i, j] += v[i, j] if scale is None else scale[j] * v[i, j]
+                            dx[i, j] += scale[j] * v[i, j]
 
 
 @kernel

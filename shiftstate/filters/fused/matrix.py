@@ -38,13 +38,12 @@ class MatrixRecurrence:
         w: w_0 (N, B, F).
         weights: all weights by name, state weights (·, F, F), input weights (·, F, G), gate biases (K, F).
         operator: the tensors of S.
-        keep: whether a backward will follow.
     """
 
     def __init__(
-        self, setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Sequence[Tensor], keep: bool
+        self, setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Sequence[Tensor]
     ) -> None:
-        self.setting, self.names, self.keep = setting, list(weights), keep
+        self.setting, self.names = setting, list(weights)
         self.weights = {name: weight.detach() for name, weight in weights.items()}
         self.maps = [name[2:-1] for name in weights if name.endswith("w") and name not in ("h_yw", "b_w")]
         self.K, self.F = weights["h_yw"].shape[0] - 1, weights["h_yw"].shape[1]
@@ -90,9 +89,8 @@ class MatrixRecurrence:
         z = torch.mm(self.x, self.weights["h_yx"][k].T)
         return z.addmm_(w, self.weights["h_yw"][k].T)
 
-    def forward(self) -> tuple[Tensor, list[Tensor]]:
+    def forward(self, keep: bool) -> tuple[Tensor, list[Tensor]]:
         """y (N, B, F), and what the backward needs."""
-        keep = self.keep
         total = self._output(0, self.w0)
         self._rows(gates.activate_rows, total, self.code_y)
         segment = self.setting.checkpoint
@@ -126,10 +124,8 @@ class MatrixRecurrence:
             self._rows(gates.activate_rows, z, self.code_w)
             new.copy_(z)
 
-    def backward(
-        self, dy: Tensor, y: Tensor, kept: list[Tensor], need_x: bool
-    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Gradients of x (N, B, G), needed or not, of w_0 (N, B, F) and of every weight, from that of y."""
+    def backward(self, dy: Tensor, y: Tensor, kept: list[Tensor]) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Gradients of x (N, B, G), of w_0 (N, B, F) and of every weight, from that of y."""
         self.dtotal = dy.reshape(self.R, self.F).clone(memory_format=torch.contiguous_format)
         self._rows(gates.through_value, y.reshape(self.R, self.F), self.dtotal, self.code_y)
         self.dx = torch.zeros(self.R, self.G, dtype=self.dtype)

@@ -39,13 +39,6 @@ class Product(NamedTuple):
         arrays = [tensor.detach().contiguous().numpy() for tensor in operator]
         return cls(None, None, tuple(arrays[:3]), tuple(arrays[3:]))
 
-    def both(self) -> tuple[Any, Any]:
-        """S and Sᵀ for kernels that do the whole product: a matrix and its transpose, or compressed rows of each."""
-        if self.matrix is None:
-            return self.rows, self.t_rows
-        matrix = self.matrix.contiguous().numpy()
-        return matrix, matrix.T
-
     def prepare(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source if S is dense; a sparse S is left to the kernel that follows."""
         matrix = self.t_matrix if transpose else self.matrix

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from shiftstate.filters.fused import lssm, rsn
@@ -18,23 +19,23 @@ class LSSM(Recurrence):
         """Room for so many shifts, or for the current one alone."""
         return Slots(self.blank(max(shifts, 1))), Slots(self.blank(max(shifts + 1, 2))), Slots(self.blank(2))
 
-    def begin(self, slots: Any) -> None:
+    def begin(self) -> None:
         """w_0 = x, c_0 = 0."""
-        slots[1][0][0].zero_()
-        slots[2][0][0].copy_(self.x)
+        self.slots[1][0][0].zero_()
+        self.slots[2][0][0].copy_(self.x)
 
-    def save(self, slot: int, slots: Any, place: Tensor) -> None:
+    def save(self, slot: int, place: Tensor) -> None:
         """Put the current c and w aside."""
-        place[0], place[1] = slots[1][slot][0], slots[2][slot][0]
+        place[0], place[1] = self.slots[1][slot][0], self.slots[2][slot][0]
 
     def load_state(self, slots: Any, place: Tensor) -> None:
         """Go on from a c and w put aside."""
         slots[1][0][0].copy_(place[0])
         slots[2][0][0].copy_(place[1])
 
-    def kept(self, slots: Any) -> list[Tensor]:
+    def kept(self) -> list[Tensor]:
         """What the backward needs."""
-        return [slots[0].tensor, slots[1].tensor]
+        return [self.slots[0].tensor, self.slots[1].tensor]
 
     def restored(self, kept: list[Tensor]) -> Any:
         """The storage again."""
@@ -77,7 +78,7 @@ class LSSM(Recurrence):
             d, target = self.d[self.K][0], self.d[self.K + 1]
             self.product.apply(d, target[0], transpose=True)
             v = target[1]
-        self.input_gradients(v, None)
+        self.input_gradients(v, np.ones(self.shape[1], self.number))
 
 
 class RSN(Recurrence):
@@ -89,21 +90,21 @@ class RSN(Recurrence):
         """Room for so many shifts, or for the current one alone."""
         return Slots(self.blank(max(shifts + 1, 2)))
 
-    def begin(self, slots: Any) -> None:
+    def begin(self) -> None:
         """w_0 = x."""
-        slots[0][0].copy_(self.x)
+        self.slots[0][0].copy_(self.x)
 
-    def save(self, slot: int, slots: Any, place: Tensor) -> None:
+    def save(self, slot: int, place: Tensor) -> None:
         """Put the current w aside."""
-        place[0] = slots[slot][0]
+        place[0] = self.slots[slot][0]
 
     def load_state(self, slots: Any, place: Tensor) -> None:
         """Go on from a w put aside."""
         slots[0][0].copy_(place[0])
 
-    def kept(self, slots: Any) -> list[Tensor]:
+    def kept(self) -> list[Tensor]:
         """What the backward needs."""
-        return [slots.tensor]
+        return [self.slots.tensor]
 
     def restored(self, kept: list[Tensor]) -> Any:
         """The storage again."""

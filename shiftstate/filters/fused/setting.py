@@ -32,39 +32,25 @@ class Setting:
 
     def check(self, x: Tensor, w: Tensor, weights: dict[str, Tensor]) -> None:
         """Refuse sizes that do not belong together."""
-        tensors = tuple(weights.values())
-        dtypes = frozenset(tensor.dtype for tensor in (x, w, *tensors))
-        _check(self, x.shape, w.shape, tuple(weights), tuple(weight.shape for weight in tensors), dtypes)
-
-
-@lru_cache
-def _check(
-    setting: Setting,
-    x: torch.Size,
-    w: torch.Size,
-    names: tuple[str, ...],
-    shapes: tuple[torch.Size, ...],
-    dtypes: frozenset[torch.dtype],
-) -> None:
-    """Sizes that were good once are good for ever; what is refused is looked at anew."""
-    kind, dense, found = setting.kind, setting.dense, [(name, tuple(h)) for name, h in zip(names, shapes, strict=True)]
-    if kind not in MAPS:
-        raise ValueError(f"there is no fused {kind!r} filter; expected one of {', '.join(map(repr, MAPS))}")
-    h_yw = dict(found).get("h_yw")
-    if h_yw is None or len(h_yw) != 3 or len(x) != (3 if dense else 4):
-        raise ValueError(f"x {tuple(x)} or h_yw does not have the axes that a {kind} filter needs")
-    K, F = h_yw[0] - 1, h_yw[1]
-    if not dense and x[2] not in (1, F):
-        raise ValueError(f"x has shape {tuple(x)}; expected (N, B, 1 or {F}, channels)")
-    expected = weight_shapes(kind, dense, "b_f" in names, K, F, x[-1])
-    if found != expected:
-        raise ValueError(f"weights {found} were given; expected {expected} for x {tuple(x)}")
-    if dense and tuple(w) != (*x[:2], F):
-        raise ValueError(f"w_0 has shape {tuple(w)}; expected {(*x[:2], F)}")
-    if {setting.state_activation, setting.output_activation} - ACTIVATIONS.keys() or setting.checkpoint < 0:
-        raise ValueError(f"{setting} names an unknown activation or a negative checkpoint")
-    if len(dtypes) > 1 or next(iter(dtypes)) not in (torch.float32, torch.float64):
-        raise ValueError(f"x, w_0 and the weights hold {set(dtypes)}; expected one of float32 and float64")
+        if self.kind not in MAPS:
+            raise ValueError(f"there is no fused {self.kind!r} filter; expected one of {', '.join(map(repr, MAPS))}")
+        h_yw = weights.get("h_yw")
+        if h_yw is None or h_yw.dim() != 3 or x.dim() != (3 if self.dense else 4):
+            raise ValueError(f"x {tuple(x.shape)} or h_yw does not have the axes that a {self.kind} filter needs")
+        K, F = h_yw.shape[0] - 1, h_yw.shape[1]
+        if not self.dense and x.shape[2] not in (1, F):
+            raise ValueError(f"x has shape {tuple(x.shape)}; expected (N, B, 1 or {F}, channels)")
+        expected = weight_shapes(self.kind, self.dense, "b_f" in weights, K, F, x.shape[-1])
+        found = [(name, tuple(weight.shape)) for name, weight in weights.items()]
+        if found != expected:
+            raise ValueError(f"weights {found} were given; expected {expected} for x {tuple(x.shape)}")
+        if self.dense and tuple(w.shape) != (*x.shape[:2], F):
+            raise ValueError(f"w_0 has shape {tuple(w.shape)}; expected {(*x.shape[:2], F)}")
+        if {self.state_activation, self.output_activation} - ACTIVATIONS.keys() or self.checkpoint < 0:
+            raise ValueError(f"{self} names an unknown activation or a negative checkpoint")
+        dtypes = {tensor.dtype for tensor in (x, w, *weights.values())}
+        if len(dtypes) > 1 or x.dtype not in (torch.float32, torch.float64):
+            raise ValueError(f"x, w_0 and the weights hold {dtypes}; expected one of float32 and float64")
 
 
 @lru_cache
