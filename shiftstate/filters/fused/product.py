@@ -1,4 +1,4 @@
-"""S w and Sᵀ w for the kernels: dense S through BLAS, sparse S row by row."""
+"""S w and Sᵀ w for the kernels: a dense S four rows by four, or through BLAS; a sparse S row by row."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -22,6 +22,54 @@ def _rows(first, end, rows, graph, source, target):
             gather_row(graph, source, i, start, stop, target[i])
 
 
+SMALL = 512
+"""Nodes up to which a dense S is multiplied here. BLAS is no faster there, and adds in another order on one thread
+than on several."""
+
+
+@kernel
+def _matrix(first, end, S, w, out):
+    """Tiles first … end of the columns of S w, four rows by four: each sum is read and written once for four products.
+
+    Every sum is added in order, whatever the tile.
+    """
+    N, M = out.shape
+    whole = N - N % 4
+    for tile in range(first, end):
+        start, stop = np.uint64(tile * TILE), np.uint64(min((tile + 1) * TILE, M))
+        for i in range(0, whole, 4):
+            o0, o1, o2, o3 = out[i], out[i + 1], out[i + 2], out[i + 3]
+            for j in range(start, stop):
+                o0[j], o1[j], o2[j], o3[j] = 0, 0, 0, 0
+            for p in range(0, whole, 4):
+                w0, w1, w2, w3 = w[p], w[p + 1], w[p + 2], w[p + 3]
+                a0, a1, a2, a3 = S[i, p], S[i, p + 1], S[i, p + 2], S[i, p + 3]
+                b0, b1, b2, b3 = S[i + 1, p], S[i + 1, p + 1], S[i + 1, p + 2], S[i + 1, p + 3]
+                c0, c1, c2, c3 = S[i + 2, p], S[i + 2, p + 1], S[i + 2, p + 2], S[i + 2, p + 3]
+                d0, d1, d2, d3 = S[i + 3, p], S[i + 3, p + 1], S[i + 3, p + 2], S[i + 3, p + 3]
+                for j in range(start, stop):
+                    v0, v1, v2, v3 = w0[j], w1[j], w2[j], w3[j]
+                    o0[j] = o0[j] + a0 * v0 + a1 * v1 + a2 * v2 + a3 * v3
+                    o1[j] = o1[j] + b0 * v0 + b1 * v1 + b2 * v2 + b3 * v3
+                    o2[j] = o2[j] + c0 * v0 + c1 * v1 + c2 * v2 + c3 * v3
+                    o3[j] = o3[j] + d0 * v0 + d1 * v1 + d2 * v2 + d3 * v3
+            for p in range(whole, N):
+                w0, a0, b0, c0, d0 = w[p], S[i, p], S[i + 1, p], S[i + 2, p], S[i + 3, p]
+                for j in range(start, stop):
+                    o0[j] += a0 * w0[j]
+                    o1[j] += b0 * w0[j]
+                    o2[j] += c0 * w0[j]
+                    o3[j] += d0 * w0[j]
+        for i in range(whole, N):
+            o0 = out[i]
+            for j in range(start, stop):
+                o0[j] = 0
+            for p in range(N):
+                w0, a0 = w[p], S[i, p]
+                for j in range(start, stop):
+                    o0[j] += a0 * w0[j]
+
+
 class Product(NamedTuple):
     """S and Sᵀ as the kernels take them: matrices, or compressed rows that are gathered inside a kernel."""
 
@@ -34,7 +82,7 @@ class Product(NamedTuple):
     def of(cls, operator: tuple[Tensor, ...]) -> "Product":
         """From the tensors of a shift's operator: one of a dense S, six of a sparse S."""
         if len(operator) == 1:
-            matrix = operator[0].detach()
+            matrix = operator[0].detach().contiguous()
             return cls(matrix, matrix.T, None, None)
         arrays = [tensor.detach().contiguous().numpy() for tensor in operator]
         return cls(None, None, tuple(arrays[:3]), tuple(arrays[3:]))
@@ -42,8 +90,12 @@ class Product(NamedTuple):
     def prepare(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source if S is dense; a sparse S is left to the kernel that follows."""
         matrix = self.t_matrix if transpose else self.matrix
-        if matrix is not None:
+        if matrix is None:
+            return
+        if matrix.shape[0] > SMALL:
             torch.mm(matrix, source, out=target)
+        else:
+            for_blocks(-(-target.shape[1] // TILE), _matrix, matrix.numpy(), source.numpy(), target.numpy())
 
     def apply(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source, or Sᵀ source."""
