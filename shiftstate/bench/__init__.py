@@ -32,17 +32,25 @@ class Row:
     @property
     def plain(self) -> float | None:
         """Seconds of the faster plain PyTorch."""
-        return min((t for name, t in self.seconds.items() if name.startswith("plain")), default=None)
+        return self._fastest("plain")
 
-    def times_faster_than(self, name: str) -> float | None:
-        """Another contestant's time over ours."""
-        other = self.plain if name == "plain" else self.seconds.get(name)
+    @property
+    def bare(self) -> float | None:
+        """Seconds of the faster 2K bare shifts."""
+        return self._fastest("bare")
+
+    def _fastest(self, kind: str) -> float | None:
+        return min((t for name, t in self.seconds.items() if name.startswith(kind)), default=None)
+
+    def times_faster_than(self, kind: str) -> float | None:
+        """The time of the fastest of another kind of contestant over ours."""
+        other = self._fastest(kind)
         return other / self.seconds["ours"] if other and "ours" in self.seconds else None
 
     @property
     def over_bare(self) -> float | None:
         """Our time over that of the 2K bare shifts."""
-        faster = self.times_faster_than("bare shifts")
+        faster = self.times_faster_than("bare")
         return 1 / faster if faster else None
 
 

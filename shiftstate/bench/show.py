@@ -65,12 +65,11 @@ def _print_drop_in(found: DropIn, console: Console) -> None:
 def _cells(row: Row) -> list[str]:
     if not row.seconds:
         return [f"differs by {row.deviation:.0e}: no time", "", "", "", ""]
-    bare = row.seconds.get("bare shifts")
     faster, over = row.times_faster_than("plain"), row.over_bare
     return [
         _ms(row.seconds["ours"]),
         _ms(row.plain),
-        _ms(bare),
+        _ms(row.bare),
         f"{faster:.2f}×" if faster else "",
         f"{over:.2f}×" if over else "",
     ]

@@ -32,13 +32,14 @@ def report():
 
 
 def test_a_quick_run_measures_everything_in_miniature(report):
-    assert [row.case for row in report.rows] == [case.name for case in SMALL]
-    for row in report.rows:
+    alone = [row for row in report.rows if row.threads == 1]  # two threads follow where torch has as many
+    assert [row.case for row in alone] == [case.name for case in SMALL]
+    for row in alone:
         assert row.deviation <= timing.TOLERANCE
-        assert {"ours", "plain 1", "plain 2", "bare shifts"} <= row.seconds.keys()
+        assert {"ours", "plain 1", "plain 2", "bare 1", "bare 2"} <= row.seconds.keys()
         assert all(0 < seconds < math.inf for seconds in row.seconds.values())
         assert row.times_faster_than("plain") == pytest.approx(row.plain / row.seconds["ours"])
-        assert row.over_bare == pytest.approx(row.seconds["ours"] / row.seconds["bare shifts"])
+        assert row.over_bare == pytest.approx(row.seconds["ours"] / min(row.seconds["bare 1"], row.seconds["bare 2"]))
     assert report.memory.reference == report.memory.fused == 32_000
     assert report.memory.checkpointed_time > 0
     (curve,) = report.growth
@@ -88,17 +89,24 @@ def test_every_way_of_plain_pytorch_is_the_reference(case):
 
 
 @pytest.mark.parametrize("case", TINY, ids=lambda case: case.name)
-def test_the_bare_shifts_are_2k_products_of_the_states_size(case, monkeypatch):
+@pytest.mark.parametrize("way", ["bare 1", "bare 2"])
+def test_the_bare_shifts_are_2k_products_of_the_states_size(way, case, monkeypatch):
     products = []
 
     class Counted:
         def __matmul__(self, w):
             products.append(tuple(w.shape))
 
+        @classmethod
+        def __torch_function__(cls, function, kinds, args, kwargs):
+            assert function is torch.mm
+            assert kwargs["out"].shape == args[1].shape
+            args[0] @ args[1]
+
     setup = Setup(case)
     monkeypatch.setattr(plain, "csr", lambda shift: Counted())
     monkeypatch.setattr(type(setup.shift), "to_dense", lambda shift: Counted())
-    setup.bare()()
+    setup.bare()[way]()
     G, F = case.channels
     width = case.batch * F * (G if case.mixing == "bank" else 1)
     assert products == [(case.nodes, width)] * (2 * case.K)
