@@ -38,7 +38,7 @@ def num_blocks(num_rows: int, width: int) -> int:
 
 def for_blocks(count: int, kernel: Callable[..., Any], *arguments: Any) -> None:
     """Run ``kernel(first, end, *arguments)`` on ranges of blocks that cover 0 … count, on torch's number of threads."""
-    threads = min(torch.get_num_threads(), count)
+    threads = 1 if count == 1 else min(torch.get_num_threads(), count)
     if threads <= 1:
         kernel(0, count, *arguments)
         return

@@ -16,7 +16,7 @@ from shiftstate.filters.fused.compiled import announced, kernel
 from shiftstate.filters.fused.elementary import gather_row
 from shiftstate.filters.fused.ends import add_blocks
 from shiftstate.filters.fused.once import once, refuse_twice
-from shiftstate.filters.fused.product import Product, check_operator, fast_shift
+from shiftstate.filters.fused.product import Product, both, check_operator, fast_shift
 from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
 
@@ -58,15 +58,15 @@ def forward(x: Tensor, h: Tensor, operator: Sequence[Tensor]) -> Tensor:
     product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
     x = x.detach().contiguous()
     ins, rows, blocks = x.numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
-    u, u_old = empty(tuple(x.shape), x.dtype), empty(tuple(x.shape), x.dtype)
-    torch.mul(x, h[-1].detach(), out=u)
+    u, u_old = both(empty(tuple(x.shape), x.dtype)), both(empty(tuple(x.shape), x.dtype))
+    torch.mul(x, h[-1].detach(), out=u[0])
     with announced("GCNN", x.dtype, len(operator)):
         for k in range(h.shape[0] - 2, -1, -1):
             u, u_old = u_old, u
             product.prepare(u_old, u)
-            arrays = (product.rows, u_old.numpy(), u.numpy(), ins, weights[k])
+            arrays = (product.rows, u_old[1], u[1], ins, weights[k])
             for_blocks(blocks, _horner, rows, *arrays)
-    return u
+    return u[0]
 
 
 def backward(
@@ -79,7 +79,7 @@ def backward(
         raise ValueError(f"the gradient has shape {tuple(dy.shape)}, {dy.dtype}; expected {tuple(x.shape)}, {x.dtype}")
     product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
     ins, rows, blocks = x.detach().contiguous().numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
-    v, v_old = dy.detach().clone(memory_format=torch.contiguous_format), empty(tuple(x.shape), x.dtype)
+    v, v_old = both(dy.detach().clone(memory_format=torch.contiguous_format)), both(empty(tuple(x.shape), x.dtype))
     dx = torch.zeros(x.shape, dtype=x.dtype) if need_x else None
     total = None if dx is None else dx.numpy()
     dh, parts = np.empty(h.shape, ins.dtype), np.empty((blocks, 1, x.shape[1]), ins.dtype)
@@ -88,7 +88,7 @@ def backward(
             if k:
                 v, v_old = v_old, v
                 product.prepare(v_old, v, transpose=True)
-            arrays = (product.t_rows if k else None, v_old.numpy(), v.numpy(), ins, weights[k], total, parts)
+            arrays = (product.t_rows if k else None, v_old[1], v[1], ins, weights[k], total, parts)
             for_blocks(blocks, _horner_backward, rows, *arrays)
             add_blocks(parts, dh[k : k + 1])
     return dx, torch.from_numpy(dh)

@@ -70,11 +70,22 @@ def _matrix(first, end, S, w, out):
                     o0[j] += a0 * w0[j]
 
 
+Both = tuple[Tensor, Any]
+"""A tensor, and the array of the same memory."""
+
+
+def both(tensor: Tensor) -> Both:
+    """A tensor with its array."""
+    return tensor, tensor.numpy()
+
+
 class Product(NamedTuple):
     """S and Sᵀ as the kernels take them: matrices, or compressed rows that are gathered inside a kernel."""
 
     matrix: Tensor | None
     t_matrix: Tensor | None
+    small: Any
+    """The arrays of both matrices, if small."""
     rows: Any
     t_rows: Any
 
@@ -83,27 +94,26 @@ class Product(NamedTuple):
         """From the tensors of a shift's operator: one of a dense S, six of a sparse S."""
         if len(operator) == 1:
             matrix = operator[0].detach().contiguous()
-            return cls(matrix, matrix.T, None, None)
+            small = (matrix.numpy(), matrix.numpy().T) if len(matrix) <= SMALL else None
+            return cls(matrix, matrix.T, small, None, None)
         arrays = [tensor.detach().contiguous().numpy() for tensor in operator]
-        return cls(None, None, tuple(arrays[:3]), tuple(arrays[3:]))
+        return cls(None, None, None, tuple(arrays[:3]), tuple(arrays[3:]))
 
-    def prepare(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
+    def prepare(self, source: Both, target: Both, transpose: bool = False) -> None:
         """target = S source if S is dense; a sparse S is left to the kernel that follows."""
-        matrix = self.t_matrix if transpose else self.matrix
-        if matrix is None:
-            return
-        if matrix.shape[0] > SMALL:
-            torch.mm(matrix, source, out=target)
-        else:
-            for_blocks(-(-target.shape[1] // TILE), _matrix, matrix.numpy(), source.numpy(), target.numpy())
+        if self.small is not None:
+            for_blocks(-(-target[1].shape[1] // TILE), _matrix, self.small[transpose], source[1], target[1])
+        elif self.matrix is not None and self.t_matrix is not None:
+            torch.mm(self.t_matrix if transpose else self.matrix, source[0], out=target[0])
 
     def apply(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source, or Sᵀ source."""
-        self.prepare(source, target, transpose)
+        here, there = both(source), both(target)
+        self.prepare(here, there, transpose)
         if self.matrix is None:
             graph = self.t_rows if transpose else self.rows
             rows = rows_per_block(*target.shape)
-            for_blocks(num_blocks(*target.shape), _rows, rows, graph, source.numpy(), target.numpy())
+            for_blocks(num_blocks(*target.shape), _rows, rows, graph, here[1], there[1])
 
 
 @kernel

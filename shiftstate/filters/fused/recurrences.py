@@ -43,10 +43,9 @@ class LSSM(Recurrence):
 
     def arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
         """Source and target of shift k's product, then the arrays of the kernel."""
-        (w_old, w_old_array), (_, w) = slots[2][slot], slots[2][slot + 1]
-        Sw, Sw_array = slots[0][slot]
+        w_old, (_, w), Sw = slots[2][slot], slots[2][slot + 1], slots[0][slot]
         b = None if self.b is None else self.b[k]
-        return w_old, Sw, w_old_array, Sw_array, self.x_array, self.H[k], b, slots[1][slot][1], slots[1][slot + 1][1], w
+        return w_old, Sw, w_old[1], Sw[1], self.x_array, self.H[k], b, slots[1][slot][1], slots[1][slot + 1][1], w
 
     def step(self, arguments: tuple[Any, ...], total: Any) -> None:
         """One shift."""
@@ -60,10 +59,10 @@ class LSSM(Recurrence):
 
     def back_arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
         """Source and target of the product, the arrays of the kernel, and its sums."""
-        (d_old, d_old_array), (d, d_array) = self.d[self.K - k], self.d[self.K - k + 1]
+        d_old, d = self.d[self.K - k], self.d[self.K - k + 1]
         Sw, c_old, c = slots[0][slot][1], slots[1][slot][1], slots[1][slot + 1][1]
         b, db = (None, None) if self.b is None or self.db is None else (self.b[k], self.db[k])
-        arrays = (d_old_array, d_array, Sw, self.x_array, self.H[k], b, c_old, c, self.dtotal, self.dc, self.code_y)
+        arrays = (d_old[1], d[1], Sw, self.x_array, self.H[k], b, c_old, c, self.dtotal, self.dc, self.code_y)
         return d_old, d, arrays, (self.dH[k], db)
 
     def step_back(self, k: int, arguments: tuple[Any, ...]) -> None:
@@ -112,8 +111,8 @@ class RSN(Recurrence):
 
     def arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
         """Source and target of shift k's product, then the arrays of the kernel."""
-        (w_old, w_old_array), (w, w_array) = slots[slot], slots[slot + 1]
-        return w_old, w, w_old_array, w_array, self.x_array, self.H[k]
+        w_old, w = slots[slot], slots[slot + 1]
+        return w_old, w, w_old[1], w[1], self.x_array, self.H[k]
 
     def step(self, arguments: tuple[Any, ...], total: Any) -> None:
         """One shift."""
@@ -127,9 +126,9 @@ class RSN(Recurrence):
 
     def back_arguments(self, k: int, slot: int, slots: Any) -> tuple[Any, ...]:
         """Source and target of the product, the arrays of the kernel, and its sums."""
-        (a_old, a_old_array), (a, a_array) = self.d[self.K - k], self.d[self.K - k + 1]
+        a_old, a = self.d[self.K - k], self.d[self.K - k + 1]
         w, H, ww = slots[slot + 1][1], self.H[k], self.H[k + 1, 0]
-        arrays = (a_old_array, a_array, w, self.x_array, H, ww, self.dtotal, self.code_w, self.code_y)
+        arrays = (a_old[1], a[1], w, self.x_array, H, ww, self.dtotal, self.code_w, self.code_y)
         return a_old, a, arrays, (self.sums(*self.dH[k].shape),)
 
     def step_back(self, k: int, arguments: tuple[Any, ...]) -> None:

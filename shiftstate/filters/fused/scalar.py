@@ -16,7 +16,7 @@ from shiftstate.filters.fused import ends
 from shiftstate.filters.fused.blocks import for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.elementary import encode
-from shiftstate.filters.fused.product import Product
+from shiftstate.filters.fused.product import Both, Product
 from shiftstate.filters.fused.setting import Setting
 
 
@@ -28,7 +28,7 @@ class Slots:
         self.tensors = tensors.unbind(0)
         self.arrays = list(tensors.numpy())
 
-    def __getitem__(self, slot: int) -> tuple[Tensor, Any]:
+    def __getitem__(self, slot: int) -> Both:
         slot %= len(self.arrays)
         return self.tensors[slot], self.arrays[slot]
 
@@ -235,7 +235,7 @@ class Recurrence(ABC):
             if total is not None:
                 ends.add_blocks(parts, total[0])
 
-    def gathered_from(self, k: int, source: Tensor, target: Tensor) -> Any:
+    def gathered_from(self, k: int, source: Both, target: Both) -> Any:
         """Sᵀ source in target, if S is dense; otherwise the rows of Sᵀ, for the kernel to gather by.
 
         Nothing reaches the last shift from beyond.
@@ -256,8 +256,7 @@ class Recurrence(ABC):
 
     def _gathered(self, names: list[str], sums: Any, outputs: int) -> dict[str, Tensor]:
         """Gradients by name from the sums by shift and column."""
-        columns = torch.from_numpy(sums).view(self.K + 2, len(names), self.B, self.F, self.G)
-        by_name = columns.sum(2).transpose(0, 1).contiguous()
+        grads = torch.empty((len(names), self.K + 1, self.F, self.G), dtype=self.dtype)
+        ends.gather(sums[:, 0].reshape(self.K + 2, len(names), self.B, -1), outputs, grads.flatten(2).numpy())
         updates = len(names) - outputs
-        grads = [*by_name[:updates, 1 : self.K + 1].unbind(0), *by_name[updates:, : self.K + 1].unbind(0)]
-        return dict(zip(names, grads, strict=True))
+        return dict(zip(names, (*grads[:updates, 1:].unbind(0), *grads[updates:].unbind(0)), strict=True))
