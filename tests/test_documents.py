@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -116,3 +117,18 @@ def test_the_tables_of_the_reproduction_are_those_of_the_record():
     ]
     assert told
     assert [line for line in told if line not in record] == []
+
+
+AUTHORS = {"austen": "Austen", "bronte_charlotte": "Charlotte Brontë", "poe": "Poe", "bronte": "Emily Brontë"}
+COLUMNS = ("gcnn", "rsn", "lssm", "logistic", "svm", "delta")
+
+
+@pytest.mark.parametrize("record", ["tuned"])
+def test_the_short_tables_of_authorship_are_those_of_their_records(record):
+    rows = json.loads((ROOT / f"docs/results/{record}/summary.json").read_text(encoding="utf-8"))
+    means = {(row["author"], row["filter"]): row["mean"] for row in rows if row["experiment"] == "table2"}
+    assert {row["n"] for row in rows if row["experiment"] == "table2"} == {30}
+    text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    for author in dict.fromkeys(author for author, _ in means):
+        numbers = " | ".join(f"{100 * means[author, filter]:.1f}" for filter in COLUMNS)
+        assert f"| {AUTHORS[author]} | {numbers} |" in text

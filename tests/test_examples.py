@@ -63,3 +63,25 @@ def test_the_tutorial_runs_from_top_to_bottom_and_carries_no_outputs():
     without, *_, chosen, in_pyg = (int(share) / 100 for share in re.findall(r"(\d+)% of the test set", printed))
     assert without < 0.5
     assert min(chosen, in_pyg) > 0.7
+
+
+def test_readings_are_changed_one_by_one_and_compared_with_the_paper_preset(tmp_path):
+    command = [sys.executable, "-W", "error", "docs/examples/readings.py", "--runs", str(tmp_path / "runs")]
+    command += ["--out", str(tmp_path / "table"), "--graphs", "1", "--K", "1", "--workers", "1"]
+    command += ["--set", "epochs=1", "--set", "num_samples=[200,50,50]"]
+    for _ in range(2):  # the second goes on where the first stopped: nothing is left to do
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "table" / "table.md").read_text().splitlines()[2:]
+    assert len(lines) == 9
+    rows = (tmp_path / "table" / "readings.csv").read_text().splitlines()[1:]
+    assert len(rows) == 9 * 3
+    assert len({tuple(row.split(",")[4:]) for row in rows}) > 9  # settings reach the trainings
+
+
+def test_readings_refuse_a_setting_that_does_not_exist():
+    command = [sys.executable, "docs/examples/readings.py", "--set", "epoch=1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "epoch" in done.stderr
