@@ -75,6 +75,10 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
+def _signed(exponent: float) -> str:
+    return f"{round(exponent, 2) + 0.0:+.2f}"  # no −0.00
+
+
 def _ms(seconds: float | None) -> str:
     return "" if seconds is None else f"{1e3 * seconds:,.2f} ms"
 
@@ -122,11 +126,13 @@ def plot(report: Report, path: Path) -> None:
         figure, axes = plt.subplots(2, len(report.growth), figsize=(3.2 * len(report.growth), 5), squeeze=False)
         for (above, below), curve in zip(axes.T, report.growth, strict=True):
             above.plot(curve.sizes, curve.over_bare, "o-", color="#1f6f8b")
-            above.set(xscale="log", ylim=(0, None), title=f"{curve.axis}: exponent {curve.ratio_exponent:+.2f}")
+            top = 1.1 * max(curve.over_bare)
+            above.set(xscale="log", ylim=(0, top), title=f"{curve.axis}: exponent {_signed(curve.ratio_exponent)}")
             below.set(xlabel=curve.axis, xscale="log", yscale="log")
             if curve.memory_exponent is not None:
                 below.plot(curve.sizes, [size / 1e6 for size in curve.bytes], "o-", color="#c8553d")
-                below.set_title(f"exponent {curve.memory_exponent:.2f}")
+                below.set_title(f"exponent {_signed(curve.memory_exponent)}")
+                below.set_yticks([size / 1e6 for size in curve.bytes], [f"{size / 1e6:,.0f}" for size in curve.bytes])
             for axis in (above, below):
                 axis.set_xticks(curve.sizes, [f"{size:,}" for size in curve.sizes], fontsize=8)
                 axis.minorticks_off()
