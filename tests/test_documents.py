@@ -123,7 +123,7 @@ AUTHORS = {"austen": "Austen", "bronte_charlotte": "Charlotte Brontë", "poe": "
 COLUMNS = ("gcnn", "rsn", "lssm", "logistic", "svm", "delta")
 
 
-@pytest.mark.parametrize("record", ["tuned"])
+@pytest.mark.parametrize("record", ["tuned", "books"])
 def test_the_short_tables_of_authorship_are_those_of_their_records(record):
     rows = json.loads((ROOT / f"docs/results/{record}/summary.json").read_text(encoding="utf-8"))
     means = {(row["author"], row["filter"]): row["mean"] for row in rows if row["experiment"] == "table2"}

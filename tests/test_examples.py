@@ -79,8 +79,9 @@ def test_readings_are_changed_one_by_one_and_compared_with_the_paper_preset(tmp_
     size = ["--graphs", "1", "--K", "1", "--workers", "1", "--set", "epochs=1", "--set", "num_samples=[200,50,50]"]
     places = ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "table")]
     monkeypatch.setattr(sys, "argv", ["readings.py", *places, *size])
-    for _ in range(2):  # the second goes on where the first stopped: nothing is left to do
-        example.main()
+    example.main()
+    monkeypatch.setattr(example, "make_engine", lambda *_: pytest.fail)  # the second time nothing is left to do
+    example.main()
     lines = (tmp_path / "table" / "table.md").read_text().splitlines()[2:]
     assert [line.split(" | ")[0] for line in lines] == [f"| {name}" for name in example.READINGS]
     rows = [row.split(",") for row in (tmp_path / "table" / "readings.csv").read_text().splitlines()[1:]]
@@ -89,9 +90,11 @@ def test_readings_are_changed_one_by_one_and_compared_with_the_paper_preset(tmp_
     assert lines[0] in capsys.readouterr().out
 
 
-def test_readings_refuse_a_setting_that_does_not_exist():
-    command = [sys.executable, "docs/examples/readings.py", "--set", "epoch=1"]
+def test_readings_refuse_a_setting_that_does_not_exist(tmp_path):
+    places = ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "table")]
+    command = [sys.executable, "docs/examples/readings.py", *places, "--set", "epoch=1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "epoch" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -45,10 +45,12 @@ def measure(runs: Path, overrides: list[str], workers: int | None) -> Scores:
         preset = load_preset("paper", overrides=[*overrides, *reading])
         print(f"{name}: {' '.join(reading) or 'nothing changed'}", flush=True)
         reproduce(["figure1"], preset, out, make_engine("local", workers))
+        planned = set(preset.realizations("figure1"))
         with Store(out) as store:
             for row in store.rows():
                 one = row.realization
-                scores[name, one.filter, one.graph] = row.accuracy_last, row.accuracy_best
+                if one in planned:  # the directory may hold another K, or more graphs
+                    scores[name, one.filter, one.graph] = row.accuracy_last, row.accuracy_best
     return scores
 
 

@@ -39,8 +39,8 @@ def print_report(report: Report, console: Console) -> None:
             f"(1/{peak.reference / peak.checkpointed:.1f}) for {peak.checkpointed_time:.2f} times the time"
         )
     for curve in report.growth:
-        grown = "" if curve.memory_exponent is None else f", memory as {curve.axis}^{curve.memory_exponent:.2f}"
-        console.print(f"Growth: ratio to the bare shifts as {curve.axis}^{curve.ratio_exponent:.2f}{grown}")
+        grown = "" if curve.memory_exponent is None else f", memory as {curve.axis}^{_rounded(curve.memory_exponent)}"
+        console.print(f"Growth: ratio to the bare shifts as {curve.axis}^{_rounded(curve.ratio_exponent)}{grown}")
     if report.drop_in:
         _print_drop_in(report.drop_in, console)
 
@@ -75,8 +75,8 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
-def _signed(exponent: float) -> str:
-    return f"{round(exponent, 2) + 0.0:+.2f}"  # no −0.00
+def _rounded(exponent: float) -> str:
+    return f"{round(exponent, 2) + 0.0:.2f}"  # no −0.00
 
 
 def _ms(seconds: float | None) -> str:
@@ -127,11 +127,11 @@ def plot(report: Report, path: Path) -> None:
         for (above, below), curve in zip(axes.T, report.growth, strict=True):
             above.plot(curve.sizes, curve.over_bare, "o-", color="#1f6f8b")
             top = 1.1 * max(curve.over_bare)
-            above.set(xscale="log", ylim=(0, top), title=f"{curve.axis}: exponent {_signed(curve.ratio_exponent)}")
+            above.set(xscale="log", ylim=(0, top), title=f"{curve.axis}: exponent {_rounded(curve.ratio_exponent)}")
             below.set(xlabel=curve.axis, xscale="log", yscale="log")
             if curve.memory_exponent is not None:
                 below.plot(curve.sizes, [size / 1e6 for size in curve.bytes], "o-", color="#c8553d")
-                below.set_title(f"exponent {_signed(curve.memory_exponent)}")
+                below.set_title(f"exponent {_rounded(curve.memory_exponent)}")
                 below.set_yticks([size / 1e6 for size in curve.bytes], [f"{size / 1e6:,.0f}" for size in curve.bytes])
             for axis in (above, below):
                 axis.set_xticks(curve.sizes, [f"{size:,}" for size in curve.sizes], fontsize=8)

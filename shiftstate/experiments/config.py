@@ -21,7 +21,9 @@ from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol, Sourc
 from shiftstate.layers import LAYERS
 
 RESULTS_VERSION = 1
-"""Raised whenever a change of the code changes what a configuration gives."""
+"""Raised whenever a change of the code changes what a configuration gives, beyond the rounding of single operations.
+
+Rounding differs between processors as well; a training is sensitive to it, the mean of a cell is not."""
 
 ADDED = {"smoothing": 0.0, "transform": "none"}
 """Settings younger than recorded results: a configuration names them only where they differ from this default."""

@@ -55,7 +55,7 @@ class Inspection:
             for name, now in self.versions_now.items()
             if self.versions_recorded.get(name) != now
         ]
-        cause = "; ".join(changed) or "versions and machine are those of then, so the code has changed what it computes"
+        cause = "; ".join(changed) or "versions and machine are those of then, so the code computes or rounds otherwise"
         return f"The recorded accuracy, {self.recorded:.4f}, did NOT come again: it is {self.again:.4f} now. {cause}."
 
 

@@ -25,6 +25,7 @@ class Progress:
             self.planned[realization.cell] += 1
         self.accuracies: dict[Cell, list[float]] = defaultdict(list)
         self.seconds: dict[Cell, list[float]] = defaultdict(list)
+        self._stored_seconds: dict[Cell, list[float]] = defaultdict(list)  # by earlier runs, perhaps on other machines
         self.running: dict[Realization, float] = {}
         self._began = time.monotonic()
         self._worked = 0.0  # seconds of training in this run, all workers together
@@ -49,13 +50,14 @@ class Progress:
     def known(self, realization: Realization, accuracy: float, seconds: float) -> None:
         """It was stored before this run began."""
         self.accuracies[realization.cell].append(accuracy)
-        self.seconds[realization.cell].append(seconds)
+        self._stored_seconds[realization.cell].append(seconds)
 
     def finished(self, realization: Realization, accuracy: float, seconds: float, outcome: str) -> None:
         """It is stored now."""
         self.running.pop(realization, None)
         self._worked += seconds
-        self.known(realization, accuracy, seconds)
+        self.accuracies[realization.cell].append(accuracy)
+        self.seconds[realization.cell].append(seconds)
         if not self.console.is_terminal:
             mean = fmean(self.accuracies[realization.cell])
             note = "" if outcome == "finished" else f" ({outcome})"
@@ -78,8 +80,15 @@ class Progress:
         return sum(self.planned.values())
 
     def seconds_left(self) -> float:
-        """By the mean duration of each cell so far; cells without one are taken to be like the others' mean."""
-        known = {cell: fmean(values) for cell, values in self.seconds.items()}
+        """By the mean duration of each cell in this run; those of earlier runs are taken at the pace of this one.
+
+        Cells without any are taken to be like the others' mean.
+        """
+        fresh = {cell: fmean(values) for cell, values in self.seconds.items()}
+        stored = {cell: fmean(values) for cell, values in self._stored_seconds.items()}
+        both = fresh.keys() & stored.keys()
+        pace = sum(fresh[cell] for cell in both) / max(sum(stored[cell] for cell in both), 1e-9) if both else 1.0
+        known = {cell: pace * seconds for cell, seconds in stored.items()} | fresh
         usual = fmean(known.values()) if known else 0.0
         work = sum(
             known.get(cell, usual) * (count - len(self.accuracies[cell])) for cell, count in self.planned.items()

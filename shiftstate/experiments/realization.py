@@ -157,8 +157,13 @@ def versions() -> tuple[tuple[str, str], ...]:
         ("torch", str(torch.__version__)),
         ("numpy", np.__version__),
         ("python", platform.python_version()),
-        ("machine", f"{platform.system()} {platform.machine()}, {_processor()}"),
+        ("machine", f"{platform.system()} {platform.machine()}, {_processor()}, {_vectors()}"),
     )
+
+
+def _vectors() -> str:
+    """The widest vectors that torch uses: they decide how sums are rounded."""
+    return str(torch.backends.cpu.get_cpu_capability())
 
 
 def _processor() -> str:

@@ -56,3 +56,16 @@ def test_the_time_left_knows_that_cells_differ(planned, monkeypatch):
     assert progress.seconds_left() == pytest.approx(30.0)
     clock[0] = 7.0  # the same in half the time: two at once
     assert progress.seconds_left() == pytest.approx(15.0)
+
+
+def test_durations_of_an_earlier_run_are_taken_at_the_pace_of_this_one(planned, monkeypatch):
+    """Stored were 10 s for a gcnn and 100 s for an lssm; here a gcnn takes 1 s, so the four lssm make 40 s."""
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    progress = Progress([*planned, planned[-1]], console(terminal=False))
+    for one in planned[:3]:
+        progress.known(one, 0.5, 10.0)
+    progress.known(planned[4], 0.5, 100.0)
+    progress.finished(planned[3], 0.5, 1.0, "finished")
+    clock[0] = 1.0
+    assert progress.seconds_left() == pytest.approx(40.0)

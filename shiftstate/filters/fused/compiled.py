@@ -49,7 +49,9 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     except RuntimeError:  # nowhere to write: neither beside the package nor in the home
         return njit(**options)(function)
     # Numba looks at a function's own file alone; a kernel holds the code of others too, and is stale when they change.
-    dispatcher._cache._cache_file._source_stamp = STAMP
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if file is not None:
+        file._source_stamp = STAMP
     return dispatcher
 
 

@@ -74,14 +74,16 @@ def spread(rows, table, outputs):
 
 @kernel
 def gather(table, outputs, grads):
-    """The gradient of `spread`: sums over b of table (k, name, b, F·G), to grads (name, k, F·G)."""
+    """The gradient of `spread`: sums over b of table (k, name, b, F·G), to grads (name, k, F·G), taken in float64."""
+    total = np.empty(table.shape[3], np.float64)
     for p in range(table.shape[1]):
         for k in range(0 if p >= table.shape[1] - outputs else 1, table.shape[0] - 1):
-            for j in range(table.shape[3]):
-                grads[p, k, j] = 0
+            total[:] = 0
             for b in range(table.shape[2]):
                 for j in range(table.shape[3]):
-                    grads[p, k, j] += table[k, p, b, j]
+                    total[j] += table[k, p, b, j]
+            for j in range(table.shape[3]):
+                grads[p, k, j] = total[j]
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The elementwise parts of a filter with matrices for weights (dense mixing); the matrix products are BLAS's."""
+"""The elementwise parts of a filter with matrices for weights (dense mixing); products with weights are BLAS's."""
 
 from shiftstate.filters.fused.compiled import kernel
 from shiftstate.filters.fused.elementary import activate, sigmoid, tanh

@@ -1,4 +1,4 @@
-"""S w and Sᵀ w for the kernels: a dense S four rows by four, or through BLAS; a sparse S row by row."""
+"""S w and Sᵀ w for the kernels: a small dense S by a kernel of its own, a large one by BLAS, a sparse S row by row."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -23,21 +23,24 @@ def _rows(first, end, rows, graph, source, target):
 
 
 SMALL = 512
-"""Nodes up to which a dense S is multiplied here. BLAS is no faster there, and adds in another order on one thread
-than on several."""
+"""Nodes up to which a dense S is multiplied here: BLAS adds in another order on one thread than on several."""
+
+ROWS = 64  # of a block of a dense product: a multiple of four
 
 
 @kernel
 def _matrix(first, end, S, w, out):
-    """Tiles first … end of the columns of S w, four rows by four: each sum is read and written once for four products.
+    """Blocks first … end of S w, each some rows of a tile of columns; four rows and four columns of S at a time.
 
-    Every sum is added in order, whatever the tile.
+    Each sum is then read and written once for four products. It is added in order, whatever the block.
     """
     N, M = out.shape
-    whole = N - N % 4
-    for tile in range(first, end):
+    whole, groups = N - N % 4, -(-N // ROWS)
+    for block in range(first, end):
+        tile, top = block // groups, block % groups * ROWS
+        bottom = min(top + ROWS, N)
         start, stop = np.uint64(tile * TILE), np.uint64(min((tile + 1) * TILE, M))
-        for i in range(0, whole, 4):
+        for i in range(top, min(bottom, whole), 4):
             o0, o1, o2, o3 = out[i], out[i + 1], out[i + 2], out[i + 3]
             for j in range(start, stop):
                 o0[j], o1[j], o2[j], o3[j] = 0, 0, 0, 0
@@ -60,7 +63,7 @@ def _matrix(first, end, S, w, out):
                     o1[j] += b0 * w0[j]
                     o2[j] += c0 * w0[j]
                     o3[j] += d0 * w0[j]
-        for i in range(whole, N):
+        for i in range(max(top, whole), bottom):
             o0 = out[i]
             for j in range(start, stop):
                 o0[j] = 0
@@ -93,16 +96,17 @@ class Product(NamedTuple):
     def of(cls, operator: tuple[Tensor, ...]) -> "Product":
         """From the tensors of a shift's operator: one of a dense S, six of a sparse S."""
         if len(operator) == 1:
-            matrix = operator[0].detach().contiguous()
-            small = (matrix.numpy(), matrix.numpy().T) if len(matrix) <= SMALL else None
-            return cls(matrix, matrix.T, small, None, None)
+            matrix = operator[0].detach()
+            array = matrix.contiguous().numpy() if len(matrix) <= SMALL else None
+            return cls(matrix, matrix.T, None if array is None else (array, array.T), None, None)
         arrays = [tensor.detach().contiguous().numpy() for tensor in operator]
         return cls(None, None, None, tuple(arrays[:3]), tuple(arrays[3:]))
 
     def prepare(self, source: Both, target: Both, transpose: bool = False) -> None:
         """target = S source if S is dense; a sparse S is left to the kernel that follows."""
         if self.small is not None:
-            for_blocks(-(-target[1].shape[1] // TILE), _matrix, self.small[transpose], source[1], target[1])
+            N, M = target[1].shape
+            for_blocks(-(-N // ROWS) * -(-M // TILE), _matrix, self.small[transpose], source[1], target[1])
         elif self.matrix is not None and self.t_matrix is not None:
             torch.mm(self.t_matrix if transpose else self.matrix, source[0], out=target[0])
 

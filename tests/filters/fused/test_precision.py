@@ -10,7 +10,7 @@ from numba import njit
 from shiftstate.filters.activations import activation
 from shiftstate.filters.fused.elementary import PIECEWISE, SMOOTH, activate, encode, sigmoid, tanh, through
 from shiftstate.testing import assert_alive
-from tests.filters.fused.comparison import cycle, deviation, pair, results, signal
+from tests.filters.fused.comparison import cycle, deviation, pair, ragged, results, signal
 
 GRID = np.concatenate([np.linspace(-30, 30, 300_001), np.geomspace(1e-30, 30, 50_000), [0.0]]).astype(np.float32)
 EXTREME = np.array([30, 1e3, 1e30, np.inf], np.float32)
@@ -105,3 +105,13 @@ def test_float32_is_within_a_ten_thousandth_of_float64_at_order_32(kind, mixing)
     found = results(layer, x.float(), shift.to(torch.float32), signal(20, 50, 4, dtype=torch.float32, seed=11))
     for name, wanted in expected.items():
         assert deviation(found[name].double(), wanted) <= 1e-4, name
+
+
+def test_gradients_of_many_signals_lose_no_digits_to_the_sum_over_them():
+    layer, reference = pair("rsn", 1, 2, 3, torch.float64, output_activation="tanh")
+    x, shift = signal(10_000, 10, 1), ragged(10, layout="dense")
+    expected = results(reference, x, shift)
+    found = results(layer.float(), x.float(), shift.to(torch.float32))
+    for name, parameter in layer.named_parameters():
+        if parameter.dim() == 3:
+            assert deviation(found[name].double(), expected[name]) < 1e-6

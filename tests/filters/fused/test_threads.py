@@ -47,9 +47,11 @@ def test_results_on_a_dense_graph_do_not_depend_on_the_number_of_threads(kind, m
     assert_threads_do_not_matter(layer, signal(B, N, 2), ragged(N, layout="dense"), threads)
 
 
-@pytest.mark.parametrize(("N", "B"), [(7, 3), (50, 3), (50, 100)])
-@pytest.mark.parametrize("mixing", ["bank", "depthwise"])
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])  # a GCNN's products are BLAS's
+@pytest.mark.parametrize(("N", "B"), [(7, 3), (50, 3), (50, 100), (211, 100)])
+@pytest.mark.parametrize(
+    ("kind", "mixing"),  # the products of a GCNN's bank are BLAS's
+    [("rsn", "bank"), ("rsn", "depthwise"), ("lssm", "bank"), ("lssm", "depthwise"), ("gcnn", "depthwise")],
+)
 def test_results_on_a_small_dense_graph_in_float32_do_not_depend_on_the_number_of_threads(kind, mixing, N, B, threads):
     layer, _ = pair(kind, 2, 3, 2, torch.float32, mixing=mixing)
     shift, x = ragged(N, torch.float32, "dense"), signal(B, N, 2, dtype=torch.float32)
