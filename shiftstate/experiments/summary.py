@@ -74,7 +74,7 @@ def summarize(rows: Sequence[Row], target: bool = False) -> Summary:
     overlaps = _overlaps(rows)
     return Summary(
         [_line(cell, last[cell], best[cell]) for cell in cells],
-        [mean_interval(last[cell], overlaps.get(cell.author or "", 0.0)) for cell in cells],
+        [_within_accuracies(mean_interval(last[cell], overlaps.get(cell.author or "", 0.0))) for cell in cells],
         sum(row.outcome == "diverged" for row in rows),
         _judge(last, overlaps, target),
     )
@@ -117,6 +117,11 @@ def _overlaps(rows: Sequence[Row]) -> dict[str, float]:
         if row.split is not None and row.realization.author is not None:
             ratios[row.realization.author].append(row.split.test / row.split.train)
     return {author: fmean(values) for author, values in ratios.items()}
+
+
+def _within_accuracies(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    """An interval that ends at 0 and 1: few graphs and a mean near 1 would carry it beyond."""
+    return None if interval is None else (max(0.0, interval[0]), min(1.0, interval[1]))
 
 
 def _line(cell: Cell, draws: Draws, best: Sequence[float]) -> Line:

@@ -50,3 +50,14 @@ def test_the_tables_show_ours_beside_the_papers_and_count_what_diverged(rows):
     assert "| table1 | LSSM | 4 | 2 | 1 | 60.0 | – | 65.0 | 62 ± 3 |" in text
     assert "| figure1 | GCNN | 4 | 1 | 2 | 30.0 ± 14.1 |" in text
     assert "1 of the runs diverged" in text
+
+
+def test_an_interval_of_accuracies_ends_at_0_and_1(realization):
+    def interval(*accuracies):
+        rows = [Row(realization(graph=graph), value, value, "finished", 1.0) for graph, value in enumerate(accuracies)]
+        (found,) = summarize(rows).intervals
+        return found
+
+    assert interval(1.0, 1.0, 0.9)[1] == 1.0
+    assert interval(0.0, 0.0, 0.1)[0] == 0.0
+    assert 0.8 < interval(1.0, 1.0, 0.9)[0] < 0.97
