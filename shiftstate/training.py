@@ -21,6 +21,9 @@ JUDGED_AT_ONCE = 4
 
 SCHEDULES = ("constant", "cosine")
 
+WIDTH = 8
+"""A batch of distinct signals is filled up to a multiple of this, so that kernels meet few sizes."""
+
 
 class Split(Protocol):
     """Signals x (n, N, G) and their classes y (n)."""
@@ -84,6 +87,7 @@ def fit(
     schedule: str = "constant",
     smoothing: float = 0.0,
     seed: int = 0,
+    once: bool = False,
     device: str | torch.device = "cpu",
     progress: Callable[[Epoch], None] | None = None,
 ) -> Fit:
@@ -105,6 +109,9 @@ def fit(
         schedule: of the learning rate, step by step: "constant", or "cosine" down to 0.
         smoothing: of the labels: this share of each is spread evenly over all classes, against too much certainty.
         seed: of the batch order.
+        once: equal signals of a batch go through the model once and share their logits: the same steps but for
+            rounding, in less time where signals repeat. For models that treat each signal by itself: no batch
+            normalisation, no dropout.
         device: where to train.
         progress: called after every epoch.
 
@@ -119,12 +126,12 @@ def fit(
         >>> ss.fit(net, shift, data, epochs=2, batch_size=20, learning_rate=0.01).outcome
         'finished'
     """
-    train, valid, test = (_placed(split, device) for split in (data.train, data.valid, data.test))
-    _check(len(train[1]), epochs, batch_size, schedule, smoothing)
+    train, valid, test = (_Signals(split, device, once) for split in (data.train, data.valid, data.test))
+    _check(len(train.y), epochs, batch_size, schedule, smoothing)
     model, shift = model.to(device), shift.to(device)
     one_kernel = torch.device(device).type in ("cpu", "cuda")
     optimizer = torch.optim.AdamW(model.parameters(), learning_rate, betas, weight_decay=weight_decay, fused=one_kernel)
-    steps = epochs * (len(train[1]) // batch_size)
+    steps = epochs * (len(train.y) // batch_size)
     decay = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _factor(schedule, step / steps))
     judged = JUDGED_AT_ONCE * batch_size
     order = torch.Generator().manual_seed(seed)
@@ -133,16 +140,16 @@ def fit(
     accuracies: list[float] = []
     best_epoch, accuracy_best, diverged = 0, 0.0, False
     for number in range(1, epochs + 1):
-        losses.append(_train_epoch(model, shift, *train, batch_size, optimizer, decay, order, clip, smoothing))
-        accuracies.append(accuracy(model, shift, *valid, judged))
+        losses.append(_train_epoch(model, shift, train, batch_size, optimizer, decay, order, clip, smoothing))
+        accuracies.append(valid.accuracy(model, shift, judged))
         if best_epoch == 0 or accuracies[-1] > accuracies[best_epoch - 1]:
-            best_epoch, accuracy_best = number, accuracy(model, shift, *test, judged)
+            best_epoch, accuracy_best = number, test.accuracy(model, shift, judged)
         if progress is not None:
             progress(Epoch(number, losses[-1], accuracies[-1]))
         diverged = not losses[-1] < EXPLODED  # NaN too
         if diverged:
             break
-    accuracy_last = accuracy(model, shift, *test, judged)
+    accuracy_last = test.accuracy(model, shift, judged)
     return Fit(
         accuracy_last,
         accuracy_best,
@@ -154,11 +161,38 @@ def fit(
     )
 
 
+class _Signals:
+    """A split on its device: the signal of sample i is ``x[index[i]]``, or ``x[i]`` without an index."""
+
+    def __init__(self, split: Split, device: str | torch.device, once: bool) -> None:
+        x, y = split.x, split.y
+        if len(x) != len(y) or len(y) == 0:
+            raise ValueError(f"a split holds {len(x)} signals and {len(y)} classes; expected as many, and some")
+        self.x, self.y = x.to(device), y.to(device)
+        self.index: Tensor | None = None
+        if once:
+            distinct, index = torch.unique(self.x, dim=0, return_inverse=True)
+            if len(distinct) < len(self.x):
+                self.x, self.index = distinct, index
+
+    def logits(self, model: nn.Module, shift: Shift, batch: Tensor) -> Tensor:
+        """The model's answers to some samples (n), in their order."""
+        if self.index is None:
+            return model(self.x[batch], shift)  # type: ignore[no-any-return]
+        rows, back = torch.unique(self.index[batch], return_inverse=True)
+        filled = torch.cat([rows, rows[:1].expand(-len(rows) % WIDTH)])
+        return model(self.x[filled], shift).index_select(0, back)  # type: ignore[no-any-return]
+
+    def accuracy(self, model: nn.Module, shift: Shift, batch_size: int) -> float:
+        """The fraction of samples whose largest logit is that of their class."""
+        named = _classes(model, shift, self.x, batch_size)
+        return ((named if self.index is None else named[self.index]) == self.y).double().mean().item()
+
+
 def _train_epoch(
     model: nn.Module,
     shift: Shift,
-    x: Tensor,
-    y: Tensor,
+    train: _Signals,
     batch_size: int,
     optimizer: torch.optim.Optimizer,
     decay: torch.optim.lr_scheduler.LRScheduler,
@@ -167,11 +201,12 @@ def _train_epoch(
     smoothing: float,
 ) -> float:
     model.train()
-    total = torch.zeros((), device=x.device)  # read once an epoch: reading every step would stall a GPU
+    y = train.y
+    total = torch.zeros((), device=y.device)  # read once an epoch: reading every step would stall a GPU
     count = len(y) // batch_size
-    shuffled = torch.randperm(len(y), generator=order).to(x.device)
+    shuffled = torch.randperm(len(y), generator=order).to(y.device)
     for batch in shuffled[: count * batch_size].view(count, batch_size):
-        loss = cross_entropy(model(x[batch], shift), y[batch], label_smoothing=smoothing)
+        loss = cross_entropy(train.logits(model, shift, batch), y[batch], label_smoothing=smoothing)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if clip is not None:
@@ -182,25 +217,20 @@ def _train_epoch(
     return total.item() / count
 
 
-@torch.no_grad()
 def accuracy(model: nn.Module, shift: Shift, x: Tensor, y: Tensor, batch_size: int = 100) -> float:
     """The fraction of signals x (n, N, G) whose largest logit is that of their class y (n)."""
+    return (_classes(model, shift, x, batch_size) == y).double().mean().item()
+
+
+@torch.no_grad()
+def _classes(model: nn.Module, shift: Shift, x: Tensor, batch_size: int) -> Tensor:
     model.eval()
-    right = 0
-    for first in range(0, len(y), batch_size):
-        some = slice(first, first + batch_size)
-        right += int((model(x[some], shift).argmax(-1) == y[some]).sum())
-    return right / len(y)
+    firsts = range(0, len(x), batch_size)
+    return torch.cat([model(x[first : first + batch_size], shift).argmax(-1) for first in firsts])
 
 
 def _factor(schedule: str, done: float) -> float:
     return 1.0 if schedule == "constant" else (1 + math.cos(math.pi * min(done, 1.0))) / 2
-
-
-def _placed(split: Split, device: str | torch.device) -> tuple[Tensor, Tensor]:
-    if len(split.x) != len(split.y) or len(split.y) == 0:
-        raise ValueError(f"a split holds {len(split.x)} signals and {len(split.y)} classes; expected as many, and some")
-    return split.x.to(device), split.y.to(device)
 
 
 def _check(num_train: int, epochs: int, batch_size: int, schedule: str, smoothing: float) -> None:

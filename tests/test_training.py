@@ -91,6 +91,37 @@ def test_last_and_best_are_the_test_accuracies_of_their_epochs():
     assert result.best_epoch != 8, "the test needs a run whose best epoch is not its last"
 
 
+def repeated(split, distinct=30):
+    """The same classes of few signals, each many times."""
+    rows = torch.randint(distinct, (len(split.y),), generator=torch.Generator().manual_seed(7))
+    return SimpleNamespace(x=split.x[rows].double(), y=split.y[rows])
+
+
+@pytest.mark.parametrize("filter", ["gcnn", "rsn", "lssm"])
+def test_equal_signals_filtered_once_give_the_same_training_but_for_rounding(filter):
+    data = SimpleNamespace(train=repeated(DATA.train), valid=repeated(DATA.valid), test=repeated(DATA.test))
+    data.train.y[:40] = (data.train.y[:40] + 1) % 3  # equal signals may have different classes
+    shift, results, models = SHIFT.to(torch.float64), [], [network(filter).double(), network(filter).double()]
+    for model, once in zip(models, (False, True), strict=True):
+        results.append(ss.fit(model, shift, data, epochs=5, batch_size=40, learning_rate=0.01, once=once))
+    each, shared = results
+    assert shared.losses == pytest.approx(each.losses, rel=1e-12)
+    assert (shared.valid_accuracies, shared.accuracy_last) == (each.valid_accuracies, each.accuracy_last)
+    for one, two in zip(*(model.parameters() for model in models), strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-9, atol=1e-9)
+
+
+def test_equal_signals_of_a_batch_reach_the_model_once_and_batches_are_filled_up_to_few_sizes():
+    model, plain = Scripted(0.1), Scripted(0.1)
+    few = SimpleNamespace(x=toy().x[torch.arange(250) % 30], y=toy().y)
+    data = SimpleNamespace(train=few, valid=toy(seed=1), test=toy(seed=2))
+    train(model, data, batch_size=50, once=True)
+    assert {len(batch) for batch in model.seen} <= {16, 24, 32}
+    assert all(len(batch) - len(batch.unique(dim=0)) < 8 for batch in model.seen)
+    train(plain, data, batch_size=50)
+    assert all(len(batch) == 50 for batch in plain.seen)
+
+
 def test_progress_hears_of_every_epoch():
     heard = []
     result = train(network(), progress=heard.append)
