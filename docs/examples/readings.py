@@ -29,6 +29,7 @@ READINGS: dict[str, list[str]] = {
     "live initial states": ["init=alive"],
     "float64": ["dtype=float64"],
     "twice the epochs": ["epochs=80"],
+    "tanh inside RSN and LSSM": ["state_activation=tanh", "output_activation=tanh"],
 }
 FILTERS = ("gcnn", "rsn", "lssm")
 BASE = next(iter(READINGS))

@@ -1,0 +1,43 @@
+"""What it saves to filter equal signals once: epochs of source localization with and without, side by side.
+
+    python benchmarks/repeats.py
+
+Late signals S^t δ of one source are equal in float32, so a batch repeats itself: at `hub` it has one source a block, at
+`any` ten. Both ways take the same steps but for rounding. One thread; the best of several epochs counts.
+"""
+
+import torch
+
+from shiftstate.experiments.config import Realization, load_preset
+from shiftstate.experiments.data import build_data
+from shiftstate.experiments.realization import build
+from shiftstate.training import fit
+
+EPOCHS = 4
+
+
+def best_epoch(realization: Realization, once: bool) -> float:
+    """Seconds of the fastest epoch, validation included."""
+    protocol, data = realization.protocol, build_data(realization)
+    seconds = []
+    for _ in range(EPOCHS):
+        model = build(realization, protocol.channels, data.shift.num_nodes)
+        done = fit(model, data.shift, data, epochs=1, batch_size=protocol.batch_size, learning_rate=1e-3, once=once)
+        seconds.append(done.seconds)
+    return min(seconds)
+
+
+def main() -> None:
+    """The paper's cells under both readings of the source."""
+    torch.set_num_threads(1)
+    for preset in ("paper", "community"):
+        cells = [one for one in load_preset(preset).realizations("figure1") if (one.graph, one.draw) == (0, 0)]
+        x = build_data(cells[0]).train.x
+        print(f"{preset}: {len(x)} training signals, {len(torch.unique(x, dim=0))} of them different")
+        for one in cells:
+            each, shared = best_epoch(one, once=False), best_epoch(one, once=True)
+            print(f"  {one.filter} K={one.K}: {each:.2f} s an epoch, once {shared:.2f} s: {each / shared:.2f}x")
+
+
+if __name__ == "__main__":
+    main()
