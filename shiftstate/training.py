@@ -110,8 +110,8 @@ def fit(
         smoothing: of the labels: this share of each is spread evenly over all classes, against too much certainty.
         seed: of the batch order.
         once: equal signals of a batch go through the model once and share their logits: the same steps but for
-            rounding, in less time where signals repeat. For models that treat each signal by itself: no batch
-            normalisation, no dropout.
+            rounding, in less time where signals repeat. For the CPU, and for models that treat each signal by
+            itself: no batch normalisation, no dropout.
         device: where to train.
         progress: called after every epoch.
 
@@ -180,7 +180,8 @@ class _Signals:
         if self.index is None:
             return model(self.x[batch], shift)  # type: ignore[no-any-return]
         rows, back = torch.unique(self.index[batch], return_inverse=True)
-        filled = torch.cat([rows, rows[:1].expand(-len(rows) % WIDTH)])
+        extra = min(-len(rows) % WIDTH, len(batch) - len(rows))
+        filled = torch.cat([rows, rows[:1].expand(extra)])
         return model(self.x[filled], shift).index_select(0, back)  # type: ignore[no-any-return]
 
     def accuracy(self, model: nn.Module, shift: Shift, batch_size: int) -> float:

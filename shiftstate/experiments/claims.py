@@ -1,7 +1,7 @@
 """The sentences of the paper's Section 4, and whether the results bear them out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shiftstate.experiments.config import Cell
@@ -34,7 +34,7 @@ class Finding:
     claim: str
     verdict: Verdict
     effect: float | None
-    """Against the strongest rival; accuracies as fractions."""
+    """The lead over the strongest rival; accuracies as fractions."""
     interval: tuple[float, float] | None
     """95 %, of the effect, without correction."""
     p: float | None
@@ -46,9 +46,10 @@ class Finding:
 def judge(cells: Cells, claims: Sequence[Claim]) -> list[Finding]:
     """Judge every claim by the graphs that its cells have in common.
 
-    It holds, or does not hold, when its effect is positive, or negative, at the 5 % level after Holm's
-    correction, and is undecided otherwise. A claim against several rivals holds only if it holds against each
-    (so its p is the largest), and fails as soon as one rival is better (so its p is that one's, times their number).
+    It holds, or does not hold, when its effect is above, or below, its margin (0 unless the claim names one) at the
+    5 % level after Holm's correction, and is undecided otherwise. A claim against several rivals holds only if it
+    holds against each (so its p is the largest), and fails as soon as one rival is better (so its p is that one's,
+    times their number).
     """
     worst = [_against_all(cells, claim) for claim in claims]
     tested = [effect.p for effect in worst if effect is not None and effect.p is not None]
@@ -61,7 +62,7 @@ def judge(cells: Cells, claims: Sequence[Claim]) -> list[Finding]:
         p = None if effect.p is None else next(adjusted)
         verdict: Verdict = "undecided"
         if p is not None and p < LEVEL:
-            verdict = "holds" if effect.mean > 0 else "does not hold"
+            verdict = "holds" if effect.mean > effect.margin else "does not hold"
         findings.append(Finding(claim.text, verdict, effect.mean, effect.interval, p, effect.n))
     return findings
 
@@ -76,9 +77,9 @@ def _against_all(cells: Cells, claim: Claim) -> Effect | None:
     worst = min(known, key=lambda effect: effect.mean)
     p_values = [effect.p for effect in known if effect.p is not None]
     if len(p_values) < len(known) or worst.p is None:
-        return Effect(worst.mean, None, worst.interval, worst.n)
-    p = max(p_values) if worst.mean > 0 else min(1.0, len(known) * worst.p)
-    return Effect(worst.mean, p, worst.interval, worst.n)
+        return replace(worst, p=None)
+    p = max(p_values) if worst.mean > worst.margin else min(1.0, len(known) * worst.p)
+    return replace(worst, p=p)
 
 
 def section4(filters: Sequence[str], target: bool = False) -> list[Claim]:

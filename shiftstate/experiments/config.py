@@ -130,6 +130,7 @@ class Preset:
         grid = _build(kind.grid, self._settings(kind.grid, experiment))
         cells = grid.cells()
         protocols = {name: _build(kind.protocol, self._settings(kind.protocol, experiment, name)) for name, *_ in cells}
+        _check_same_data(experiment, protocols)
         return [
             Realization(experiment, name, K, L, graph, draw, protocols[name], author)
             for graph, draw in grid.numbers()
@@ -163,6 +164,18 @@ def load_preset(name: str, config: Path | None = None, overrides: Iterable[str] 
     return preset
 
 
+def _check_same_data(experiment: str, protocols: Mapping[str, Protocol]) -> None:
+    first, *others = protocols
+    for name in others:
+        key = protocols[first].other_data(protocols[name])
+        if key is not None:
+            values = [getattr(protocols[one], key) for one in (first, name)]
+            raise ValueError(
+                f"{experiment} has {key} = {values[0]} for {first} and {values[1]} for {name}; expected one for all: "
+                "filters are compared on the same data"
+            )
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
@@ -185,7 +198,8 @@ def _parse_override(text: str) -> dict[str, Any]:
 
 
 def _types(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
 
 
 def _check_keys(source: Mapping[str, Any]) -> None:

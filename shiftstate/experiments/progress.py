@@ -1,5 +1,6 @@
 """Progress: a live table on a terminal, plain lines elsewhere."""
 
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -29,6 +30,7 @@ class Progress:
         self.running: dict[Realization, float] = {}
         self._began = time.monotonic()
         self._worked = 0.0  # seconds of training in this run, all workers together
+        self._lock = threading.Lock()  # a terminal is drawn by a thread of its own
         self._live = Live(console=self.console, get_renderable=self._render, refresh_per_second=2, transient=True)
 
     def __enter__(self) -> "Progress":
@@ -45,19 +47,22 @@ class Progress:
 
     def started(self, realization: Realization) -> None:
         """A worker has it, or had it and lost it and another has it now."""
-        self.running[realization] = time.monotonic()
+        with self._lock:
+            self.running[realization] = time.monotonic()
 
     def known(self, realization: Realization, accuracy: float, seconds: float) -> None:
         """It was stored before this run began."""
-        self.accuracies[realization.cell].append(accuracy)
-        self._stored_seconds[realization.cell].append(seconds)
+        with self._lock:
+            self.accuracies[realization.cell].append(accuracy)
+            self._stored_seconds[realization.cell].append(seconds)
 
     def finished(self, realization: Realization, accuracy: float, seconds: float, outcome: str) -> None:
         """It is stored now."""
-        self.running.pop(realization, None)
-        self._worked += seconds
-        self.accuracies[realization.cell].append(accuracy)
-        self.seconds[realization.cell].append(seconds)
+        with self._lock:
+            self.running.pop(realization, None)
+            self._worked += seconds
+            self.accuracies[realization.cell].append(accuracy)
+            self.seconds[realization.cell].append(seconds)
         if not self.console.is_terminal:
             mean = fmean(self.accuracies[realization.cell])
             note = "" if outcome == "finished" else f" ({outcome})"
@@ -99,6 +104,10 @@ class Progress:
         return max(0.0, work - begun) / max(at_once, 1e-9)
 
     def _render(self) -> RenderableType:
+        with self._lock:
+            return self._screen()
+
+    def _screen(self) -> RenderableType:
         now = time.monotonic()
         lines = [Text(f"  {one}  {_duration(now - start)}", style="dim") for one, start in self.running.items()]
         head = Table.grid(padding=(0, 2))

@@ -4,6 +4,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.datasets.authorship import SPLITS, TRANSFORMS
@@ -12,9 +15,19 @@ from shiftstate.layers.base import INITS, KERNELS, MIXINGS
 from shiftstate.training import SCHEDULES
 
 
+def _check_device(name: str) -> None:
+    try:
+        torch.device(name)
+    except RuntimeError:
+        raise ValueError(f"device is {name!r}; expected a device of torch, such as 'cpu' or 'cuda:0'") from None
+
+
 @dataclass(frozen=True)
 class Protocol:
     """What the experiments have in common: network and training."""
+
+    DATA: ClassVar[tuple[str, ...]] = ("standardize", "seed")
+    """Settings that data depend on: the same for every filter of an experiment, as filters are compared in pairs."""
 
     standardize: bool = False
     dtype: str = "float32"
@@ -60,9 +73,15 @@ class Protocol:
             check_name(name, getattr(self, name), known)
         for name in ("channels", "epochs", "batch_size"):
             check_whole(name, getattr(self, name), 1)
-        check_whole("seed", self.seed, 0)
+        if check_whole("seed", self.seed, 0) >= 2**63:
+            raise ValueError(f"seed is {self.seed}; expected less than 2^63")
+        _check_device(self.device)
         self._check_ranges({"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9), "smoothing": (0.0, 0.99)})
         self._check_positive("learning_rate")
+
+    def other_data(self, other: "Protocol") -> str | None:
+        """The first of the settings that data depend on in which the two differ."""
+        return next((name for name in self.DATA if getattr(self, name) != getattr(other, name)), None)
 
     def _check_ranges(self, ranges: Mapping[str, tuple[float, float]]) -> None:
         for name, (low, high) in ranges.items():
@@ -78,6 +97,8 @@ class Protocol:
 @dataclass(frozen=True)
 class SourceProtocol(Protocol):
     """Source localization: Figure 1 and Table 1."""
+
+    DATA = (*Protocol.DATA, "block_sizes", "p", "q", "source", "max_time", "num_samples")
 
     block_sizes: tuple[int, ...] = (10, 10, 10, 10, 10)
     p: float = 0.8
@@ -95,13 +116,25 @@ class SourceProtocol(Protocol):
         self._check_ranges({"p": (0.0, 1.0), "q": (0.0, 1.0)})
         if len(self.num_samples) != 3 or min(self.num_samples) < 1:
             raise ValueError(f"num_samples is {list(self.num_samples)}; expected three: training, validation, test")
+        if self.batch_size > self.num_samples[0]:
+            raise ValueError(
+                f"batch_size is {self.batch_size}; expected at most {self.num_samples[0]}, the training samples"
+            )
         if len(self.block_sizes) < 2 or min(self.block_sizes) < 1:
             raise ValueError(f"block_sizes is {list(self.block_sizes)}; expected two or more positive whole numbers")
+        if self.q == 0:
+            raise ValueError(f"q is {self.q}; expected more: blocks without an edge between them are never connected")
 
 
 @dataclass(frozen=True)
 class AuthorshipProtocol(Protocol):
     """Authorship attribution: Table 2."""
+
+    DATA = (
+        *Protocol.DATA,
+        *("corpus", "words", "excerpt_length", "window", "decay", "split", "test", "valid", "outside", "kin"),
+        "transform",
+    )
 
     epochs: int = 25
     learning_rate: tuple[float, ...] = (0.005,)

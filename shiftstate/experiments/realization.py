@@ -92,7 +92,7 @@ def train(realization: Realization, data: Data) -> tuple[Outcome, Network]:
             schedule=protocol.schedule,
             smoothing=protocol.smoothing,
             seed=seed_of(protocol, "batches", realization.graph, realization.draw),
-            once=True,  # late signals of one source are equal in float32: half of a batch repeats
+            once=protocol.device == "cpu",  # late signals of one source are equal in float32: half of a batch repeats
             device=protocol.device,
         )
         tried.append((learning_rate, result, model))
@@ -134,7 +134,8 @@ def matched_channels(filter: str, K: int, L: int, protocol: Protocol, num_nodes:
         return protocol.channels
 
     def size(name: str, channels: int) -> int:
-        network = _network(name, K, L, channels, protocol, num_nodes)
+        with torch.device("meta"):  # nothing is drawn
+            network = _network(name, K, L, channels, protocol, num_nodes)
         return count_parameters(network.layers if protocol.match == "filters" else network)
 
     own, model = filter.split(":")

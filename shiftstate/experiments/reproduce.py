@@ -64,7 +64,7 @@ def reproduce(
     make_directory(out)
     with locked(out), Store(out) as store:
         if (out / "realizations.csv").exists():
-            store.import_csv(out / "realizations.csv")
+            store.import_csv(out / "realizations.csv", planned)
         missing = store.missing(planned)
         write_plan(out, preset, experiments)
         with Progress(planned, console) as progress:

@@ -25,6 +25,8 @@ class Effect:
     p: float | None
     interval: tuple[float, float] | None
     n: int
+    margin: float = 0.0
+    """What the mean is tested against."""
 
 
 def mean_interval(draws: Draws, overlap: float = 0.0) -> tuple[float, float] | None:
@@ -38,11 +40,11 @@ def mean_interval(draws: Draws, overlap: float = 0.0) -> tuple[float, float] | N
 
 
 def difference(ours: Draws, theirs: Draws, margin: float = 0.0, overlap: float = 0.0) -> Effect | None:
-    """ours − theirs − margin by a paired t-test of the graphs' means; only pairs that both have count."""
+    """ours − theirs, tested against a margin, by a paired t-test of the graphs' means; only common pairs count."""
     common = sorted(ours.keys() & theirs.keys())
     if not common:
         return None
-    return _t_test(_graph_means({key: ours[key] - theirs[key] - margin for key in common}), overlap)
+    return _t_test(_graph_means({key: ours[key] - theirs[key] for key in common}), overlap, margin)
 
 
 def deviation_difference(ours: Draws, theirs: Draws) -> Effect | None:
@@ -81,11 +83,11 @@ def _graph_means(draws: Draws) -> NDArray[np.float64]:
     return np.array([np.mean([value for key, value in draws.items() if key[0] == graph]) for graph in graphs])
 
 
-def _t_test(sample: NDArray[np.float64], overlap: float = 0.0) -> Effect:
+def _t_test(sample: NDArray[np.float64], overlap: float = 0.0, margin: float = 0.0) -> Effect:
     n, mean = len(sample), float(np.mean(sample))
     error = float(np.std(sample, ddof=1)) / math.sqrt(n / (1 + n * overlap)) if n > 1 else 0.0
     if error < 1e-12:  # one graph, or graphs that agree to the last digit: their spread is not known
-        return Effect(mean, None, None, n)
-    p = 2 * float(stdtr(n - 1, -abs(mean) / error))
+        return Effect(mean, None, None, n, margin)
+    p = 2 * float(stdtr(n - 1, -abs(mean - margin) / error))
     half = float(stdtrit(n - 1, 0.975)) * error
-    return Effect(mean, p, (mean - half, mean + half), n)
+    return Effect(mean, p, (mean - half, mean + half), n, margin)

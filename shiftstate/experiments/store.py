@@ -16,6 +16,8 @@ from typing import Any
 from shiftstate.experiments.config import RESULTS_VERSION, Realization
 from shiftstate.experiments.realization import Outcome, Split
 
+csv.field_size_limit(2**31 - 1)  # a long training has a long curve
+
 COLUMNS: dict[str, tuple[str, type]] = {
     "id": ("TEXT PRIMARY KEY", str),
     "experiment": ("TEXT NOT NULL", str),
@@ -137,18 +139,9 @@ class Store:
         return [row for _, row in sorted(zip(key, rows, strict=True), key=lambda pair: pair[0])]
 
     def missing(self, planned: Iterable[Realization]) -> list[Realization]:
-        """Those that are not stored yet; refuses a plan that would mix two configurations in one cell."""
+        """Those that are not stored yet; refuses a plan that does not belong to what is stored."""
         stored = [row.realization for row in self.rows()]
-        protocols = {realization.cell: realization.protocol for realization in stored}
-        for realization in planned:
-            there = protocols.get(realization.cell)
-            if there is not None and there != realization.protocol:
-                names = [name for name in vars(there) if getattr(there, name) != getattr(realization.protocol, name)]
-                raise ValueError(
-                    f"{self.directory} holds {realization.experiment} {realization.filter} with {names[0]} = "
-                    f"{getattr(there, names[0])}, and this run has {getattr(realization.protocol, names[0])}; "
-                    "expected one configuration in a directory: choose another --out"
-                )
+        self._check_belong(stored, planned)
         finished = set(stored)
         return [realization for realization in planned if realization not in finished]
 
@@ -192,8 +185,11 @@ class Store:
         writer.writerows(self._read(f"SELECT {', '.join(COLUMNS)} FROM realizations ORDER BY {order}"))
         return text.getvalue()
 
-    def import_csv(self, path: Path) -> int:
-        """Take over what a realizations.csv holds and the store does not; return how many that were."""
+    def import_csv(self, path: Path, planned: Iterable[Realization] = ()) -> int:
+        """Take over what a realizations.csv holds and the store does not; return how many that were.
+
+        Nothing is taken over from a file that does not belong to the plan.
+        """
         try:
             with path.open(encoding="utf-8", newline="") as file:
                 lines = list(csv.DictReader(file, strict=True))
@@ -204,8 +200,27 @@ class Store:
             raise ValueError(f"{path} cannot be taken over: {error}; move it away to start anew") from None
         known = {row.realization for row in self.rows()}
         new = [one for one in values if self._realization(one["config"]) not in known]
+        self._check_belong([self._realization(one["config"]) for one in new], planned)
         self._insert(new)
         return len(new)
+
+    def _check_belong(self, stored: Iterable[Realization], planned: Iterable[Realization]) -> None:
+        """Refuse two configurations in one cell, and cells of one experiment that have seen other data."""
+        cells = {one.cell: one.protocol for one in stored}
+        experiments = {one.experiment: one.protocol for one in stored}
+        for one in planned:
+            ours = one.protocol
+            name = None
+            if (there := cells.get(one.cell)) not in (None, ours):
+                name = next(name for name in vars(there) if getattr(there, name) != getattr(ours, name))
+            elif (there := experiments.get(one.experiment)) is not None:
+                name = ours.other_data(there)
+            if name is not None:
+                raise ValueError(
+                    f"{self.directory} holds {one.experiment} {one.filter} with {name} = {getattr(there, name)}, and "
+                    f"this run has {getattr(ours, name)}; expected one configuration in a directory: "
+                    "choose another --out"
+                )
 
     def _insert(self, rows: list[dict[str, Any]]) -> None:
         names = ", ".join(COLUMNS)
@@ -273,10 +288,13 @@ def _short(numbers: Iterable[float]) -> list[float]:
 def _parse(number: int, line: dict[str, Any]) -> dict[str, Any]:
     try:
         values: dict[str, Any] = {
-            name: None if line[name] == "" else kind(line[name]) for name, (_, kind) in COLUMNS.items()
+            name: None if (name, line[name]) == ("author", "") else kind(line[name])
+            for name, (_, kind) in COLUMNS.items()
         }
         realization = Realization.from_json(values["config"])
-    except (KeyError, TypeError, ValueError) as error:
+        dict(json.loads(values["versions"]))
+        _split(values["curve"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"line {number} is not a realization ({error})") from None
     if values["results_version"] != RESULTS_VERSION:
         raise ValueError(f"line {number} has results version {values['results_version']}; expected {RESULTS_VERSION}")

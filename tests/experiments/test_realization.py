@@ -53,7 +53,7 @@ def test_another_root_seed_gives_other_graphs(realization):
     assert not torch.equal(draw_graph(one, 0).adjacency, draw_graph(other, 0).adjacency)
 
 
-@pytest.mark.parametrize("filter", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("filter", ["gcnn", "rsn", "lssm", "gcnn:rsn"])
 def test_a_realization_repeats_itself_bit_for_bit_and_leaves_the_generator_alone(filter, realization):
     before = torch.get_rng_state()
     first = run(realization(filter=filter))

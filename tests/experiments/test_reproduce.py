@@ -174,6 +174,8 @@ def test_a_csv_of_another_configuration_is_refused_and_left_as_it_is(uninterrupt
     with pytest.raises(ValueError, match="with epochs = 2, and this run has 3"):
         reproduce(["figure1"], load_preset("smoke", overrides=[*TINY, "epochs=3"]), tmp_path, here)
     assert (tmp_path / "realizations.csv").read_bytes() == before
+    with Store(tmp_path) as store:
+        assert store.rows() == [], "nothing of it was taken over, so the right file can take its place"
 
 
 def test_the_ceiling_of_the_any_task_is_in_the_tables_and_the_figure(here, tmp_path):
@@ -197,6 +199,7 @@ def run_main(monkeypatch, capsys, *arguments):
         (["reproduce", "figure1", "--preset", "papr"], "did you mean 'paper'"),
         (["reproduce", "figure1", "--set", "epoch=3"], "did you mean 'epochs'"),
         (["reproduce", "figure1", "--set", "epochs"], "expected KEY=VALUE"),
+        (["reproduce", "figure1", "--set", "batch_size=20000"], "batch_size is 20000; expected at most 10240"),
         (["reproduce", "figure1", "--config", "absent.toml"], "absent.toml cannot be read"),
         (["reproduce", "figure1", "--workers", "0"], "workers is 0"),
         (["reproduce", "figure1", "--workers", "many"], "--workers"),

@@ -43,9 +43,13 @@ def test_only_pairs_that_both_have_count():
     assert difference(ours, {(50, 0): 1.0}) is None
 
 
-def test_a_margin_is_subtracted():
+def test_a_margin_moves_what_is_tested_and_not_what_is_reported():
     ours, theirs = draws(seed=1, shift=0.05), draws(seed=2)
-    assert difference(ours, theirs, 0.05).mean == pytest.approx(difference(ours, theirs).mean - 0.05, abs=1e-12)
+    plain, tested = difference(ours, theirs), difference(ours, theirs, 0.05)
+    assert (tested.mean, tested.interval, tested.n) == (plain.mean, plain.interval, plain.n)
+    lowered = difference({key: value - 0.05 for key, value in ours.items()}, theirs)
+    assert tested.p == pytest.approx(lowered.p, rel=1e-9)
+    assert tested.p != pytest.approx(plain.p, rel=1e-3)
 
 
 @pytest.mark.parametrize("values", [{(0, 0): 0.5, (0, 1): 0.7}, {(0, 0): 0.5, (1, 0): 0.5}])

@@ -62,6 +62,15 @@ def test_two_configurations_in_one_cell_are_refused_and_the_difference_is_named(
         assert store.missing([realization(K=9, epochs=9)]), "another cell may have another configuration"
 
 
+@pytest.mark.parametrize("setting", [{"seed": 7}, {"p": 0.9}, {"source": "any"}, {"num_samples": (100, 40, 40)}])
+def test_cells_of_one_experiment_that_saw_other_data_are_refused(filled, realization, setting):
+    with Store(filled) as store:
+        (name,) = setting
+        with pytest.raises(ValueError, match=f"with {name} = "):
+            store.missing([realization(filter="lssm", **setting)])
+        assert store.missing([realization(experiment="table1", **setting)]), "another experiment stands for itself"
+
+
 def test_a_store_of_another_results_version_is_refused(filled, realization, monkeypatch):
     monkeypatch.setattr(module, "RESULTS_VERSION", 999)
     with Store(filled) as store, pytest.raises(ValueError, match="results of version 1; expected 999"):
@@ -143,6 +152,10 @@ def test_csv_carries_everything_into_an_empty_store(filled, tmp_path_factory):
         ({"accuracy_last": "good"}, "line 2 is not a realization"),
         ({"config": "{}"}, "line 2 is not a realization"),
         ({"config": "{"}, "line 2 is not a realization"),
+        ({"config": "5"}, "line 2 is not a realization"),
+        ({"versions": "new"}, "line 2 is not a realization"),
+        ({"curve": "[1"}, "line 2 is not a realization"),
+        ({"seconds": ""}, "line 2 is not a realization"),
     ],
 )
 def test_a_csv_that_does_not_match_is_refused(filled, change, message):
@@ -156,6 +169,14 @@ def test_a_csv_that_does_not_match_is_refused(filled, change, message):
         with pytest.raises(ValueError, match=message) as error:
             store.import_csv(filled / "realizations.csv")
     assert "move it away" in str(error.value)
+
+
+def test_a_csv_with_a_very_long_curve_is_read_back(realization, outcome, tmp_path, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    with Store(tmp_path) as store, Store(other) as copy:
+        store.add(realization(), outcome(losses=(1 / 3,) * 20_000))
+        (other / "realizations.csv").write_text(store.to_csv())
+        assert copy.import_csv(other / "realizations.csv") == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b"id\n\0\n"])
