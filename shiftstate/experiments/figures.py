@@ -41,7 +41,7 @@ def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None)
         heading = "mean ± standard deviation" if scale == 1 else "mean ± ½ standard deviation, as in the paper"
         axis.set_title(heading, fontsize="medium")
     axes[0].set_ylabel("test accuracy (%)")
-    axes[0].set_ylim(0, 105)
+    axes[0].set_ylim(0, max(105, axes[0].get_ylim()[1]))  # an error bar may end above 100
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside lower center", ncols=7 if authors else min(len(labels), 4), frameon=False
