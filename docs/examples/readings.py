@@ -27,7 +27,6 @@ READINGS: dict[str, list[str]] = {
     "a bias in every filter": ["bias=true"],
     "a bias, signals standardised": ["bias=true", "standardize=true"],
     "live initial states": ["init=alive"],
-    "float64": ["dtype=float64"],
     "twice the epochs": ["epochs=80"],
     "tanh inside RSN and LSSM": ["state_activation=tanh", "output_activation=tanh"],
 }

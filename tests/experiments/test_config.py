@@ -21,7 +21,7 @@ def only(preset, experiment="figure1", filter="gcnn"):
         ("quick", 36, 12),
         ("paper", 900, 150),
         ("community", 225, 150),
-        ("tuned", 90, 60),
+        ("tuned", 45, 60),
         ("matched", 120, 80),
     ],
 )
@@ -180,7 +180,7 @@ def test_the_id_depends_on_every_part_of_the_configuration(realization):
         ("paper", "figure1", "732b702cc2e31a09", "7f896bc51ea795b9"),
         ("paper", "table1", "bfc897b07e1e11d1", "cc9807cc9748b7f4"),
         ("community", "figure1", "4afb0e8200c97260", "ad4c61a8d0b8e48c"),
-        ("tuned", "figure1", "b6369d11389c5efe", "e2067ce256d2e94c"),
+        ("tuned", "figure1", "b6369d11389c5efe", "e14afa5285eb27a2"),
         ("tuned", "table2", "918d1852f146421c", "65441b683b768cda"),
         ("matched", "figure1", "1167575958401d1d", "ec493493af222592"),
         ("paper", "table2", "999b0571713026b1", "8bf8e79e80194eb1"),
