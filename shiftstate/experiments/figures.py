@@ -36,16 +36,15 @@ def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None)
         _bars(axis, own, scale)
         axis.axhline(50 if authors else CHANCE, color="#bbbbbb", linewidth=0.8, zorder=0)
         if ceiling is not None:
-            label = f"matching shapes: {100 * ceiling.shape:.0f} % (with amplitudes: {100 * ceiling.exact:.0f} %)"
+            label = f"matching shapes: {100 * ceiling.shape:.0f} %\n(with amplitudes: {100 * ceiling.exact:.0f} %)"
             axis.axhline(100 * ceiling.shape, color="#444444", linewidth=1, linestyle="--", label=label)
         heading = "mean ± standard deviation" if scale == 1 else "mean ± ½ standard deviation, as in the paper"
         axis.set_title(heading, fontsize="medium")
     axes[0].set_ylabel("test accuracy (%)")
     axes[0].set_ylim(0, max(105, axes[0].get_ylim()[1]))  # an error bar may end above 100
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=7 if authors else min(len(labels), 4), frameon=False
-    )
+    columns = 7 if authors else 4 if ceiling is None or len(scales) > 1 else 3  # the ceiling's label is a wide one
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), columns), frameon=False)
     return figure
 
 

@@ -49,6 +49,15 @@ def test_the_ceiling_is_a_line_where_it_belongs():
         assert any(list(line.get_ydata()) == pytest.approx([58.3, 58.3]) for line in axis.lines)
 
 
+@pytest.mark.parametrize("experiment", ["figure1", "table1"])
+def test_the_legend_fits_into_the_figure(experiment):
+    figure = draw(experiment, LINES, Ceiling(exact=1.0, shape=0.583))
+    render(figure, "png")
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= 0
+    assert legend.x1 <= figure.bbox.x1
+
+
 def test_svg_and_png_are_well_formed_and_the_same_every_time():
     svg, png = (render(draw("figure1", LINES), kind) for kind in ("svg", "png"))
     assert (svg, png) == tuple(render(draw("figure1", LINES), kind) for kind in ("svg", "png"))
