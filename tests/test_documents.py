@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,31 @@ def test_the_short_tables_of_authorship_are_those_of_their_records(record):
     for author in dict.fromkeys(author for author, _ in means):
         numbers = " | ".join(f"{100 * means[author, filter]:.1f}" for filter in COLUMNS)
         assert f"| {AUTHORS[author]} | {numbers} |" in text
+
+
+def section(heading: str) -> str:
+    """What the reproduction says under a heading of the third level."""
+    text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    return text.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
+
+
+@pytest.mark.parametrize(
+    ("record", "heading"),
+    [
+        ("community", "Any node a source: the `community` preset"),
+        ("tuned", "Beyond the paper: the `tuned` preset"),
+    ],
+)
+def test_the_short_tables_of_source_localization_are_those_of_their_records(record, heading):
+    rows = json.loads((ROOT / f"docs/results/{record}/summary.json").read_text(encoding="utf-8"))
+    own = [row for row in rows if row["author"] is None]
+    assert own
+    for (experiment, K, L), cells in groupby(own, key=lambda row: (row["experiment"], row["K"], row["L"])):
+        place = f"K = {K}" if experiment == "figure1" else f"L = {L}, K = {K}"
+        numbers = " | ".join(f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}" for row in cells)
+        assert re.search(rf"^\| {place} \| .*{re.escape(numbers)} \|$", section(heading), re.MULTILINE), place
+
+
+def test_the_table_of_readings_is_that_of_its_record():
+    table = (ROOT / "docs/results/readings/table.md").read_text(encoding="utf-8")
+    assert table.strip() in section("Which readings matter")
