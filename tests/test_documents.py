@@ -146,6 +146,7 @@ def section(heading: str) -> str:
     [
         ("community", "Any node a source: the `community` preset"),
         ("tuned", "Beyond the paper: the `tuned` preset"),
+        ("matched", "Architecture or parameter count: the `matched` preset"),
     ],
 )
 def test_the_short_tables_of_source_localization_are_those_of_their_records(record, heading):
