@@ -187,7 +187,7 @@ class _Signals:
     def accuracy(self, model: nn.Module, shift: Shift, batch_size: int) -> float:
         """The fraction of samples whose largest logit is that of their class."""
         named = _classes(model, shift, self.x, batch_size)
-        return ((named if self.index is None else named[self.index]) == self.y).double().mean().item()
+        return int(((named if self.index is None else named[self.index]) == self.y).sum()) / len(self.y)
 
 
 def _train_epoch(
@@ -220,7 +220,7 @@ def _train_epoch(
 
 def accuracy(model: nn.Module, shift: Shift, x: Tensor, y: Tensor, batch_size: int = 100) -> float:
     """The fraction of signals x (n, N, G) whose largest logit is that of their class y (n)."""
-    return (_classes(model, shift, x, batch_size) == y).double().mean().item()
+    return int((_classes(model, shift, x, batch_size) == y).sum()) / len(y)
 
 
 @torch.no_grad()
