@@ -17,6 +17,7 @@ from shiftstate.experiments.config import load_preset
 from shiftstate.experiments.engines import make_engine
 from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.reproduce import reproduce
+from shiftstate.experiments.statistics import difference
 from shiftstate.experiments.store import Store
 
 READINGS: dict[str, list[str]] = {
@@ -26,9 +27,12 @@ READINGS: dict[str, list[str]] = {
     "any node, standardised (community)": ["source=any", "standardize=true"],
     "a bias in every filter": ["bias=true"],
     "a bias, signals standardised": ["bias=true", "standardize=true"],
+    "initial weights of half the size": ["init_gain=0.5"],
+    "initial weights of twice the size": ["init_gain=2.0"],
     "live initial states": ["init=alive"],
     "twice the epochs": ["epochs=80"],
     "tanh inside RSN and LSSM": ["state_activation=tanh", "output_activation=tanh"],
+    "float64": ["dtype=float64"],
 }
 FILTERS = ("gcnn", "rsn", "lssm")
 BASE = next(iter(READINGS))
@@ -65,20 +69,28 @@ def as_csv(scores: Scores) -> str:
 
 
 def as_table(scores: Scores) -> str:
-    """Means over graphs: last epoch ± standard deviation (paired difference from the base; best on validation)."""
+    """Means over graphs: last epoch ± standard deviation (paired difference from the base and its 95 % interval)."""
     head = f"| reading | {' | '.join(name.upper() for name in FILTERS)} |\n|---|{'--:|' * len(FILTERS)}\n"
     lines = [f"| {name} | {' | '.join(_cell(scores, name, filter) for filter in FILTERS)} |\n" for name in READINGS]
     return head + "".join(lines)
 
 
 def _cell(scores: Scores, name: str, filter: str) -> str:
-    graphs = [graph for known, kind, graph in scores if (known, kind) == (name, filter)]
-    last = [100 * scores[name, filter, graph][0] for graph in graphs]
-    gain = fmean(last) - fmean(100 * scores[BASE, filter, graph][0] for graph in graphs)
-    best = fmean(100 * scores[name, filter, graph][1] for graph in graphs)
-    spread = f" ± {stdev(last):.0f}" if len(last) > 1 else ""
-    moved = "" if name == BASE else f"{gain:+.0f}; "
-    return f"{fmean(last):.1f}{spread} ({moved}best {best:.0f})"
+    last, base = (_last(scores, reading, filter) for reading in (name, BASE))
+    spread = f" ± {stdev(last.values()):.1f}" if len(last) > 1 else ""
+    mean = f"{fmean(last.values()):.1f}{spread}"
+    moved = difference(last, base)
+    if name == BASE or moved is None:
+        return mean
+    within = f": {moved.interval[0]:+.0f} … {moved.interval[1]:+.0f}" if moved.interval else ""
+    return f"{mean} ({moved.mean:+.0f}{within})"
+
+
+def _last(scores: Scores, name: str, filter: str) -> dict[tuple[int, int], float]:
+    """Accuracies of the last epoch in %, by graph and draw."""
+    return {
+        (graph, 0): 100 * last for (known, kind, graph), (last, _) in scores.items() if (known, kind) == (name, filter)
+    }
 
 
 def main() -> None:

@@ -98,6 +98,8 @@ def section4(filters: Sequence[str], target: bool = False) -> list[Claim]:
     for L in (2, 4):
         claims += [_beats(name, "table1", 4, L, filters) for name in ("rsn", "lssm")]
         claims += [_best("lssm", "table1", 4, L, filters)]
+    if "gcnn" in filters:
+        claims += [_best_order("gcnn", 32, (4, 16))]
     if target:
         claims += [_beats(name, "figure1", K, 1, filters, TARGET) for K in (16, 32) for name in ("rsn", "lssm")]
     return claims
@@ -126,6 +128,12 @@ def _best(name: str, experiment: str, K: int, L: int, filters: Sequence[str]) ->
     rivals = tuple(Cell(experiment, rival, K, L) for rival in filters if rival != name)
     text = f"{title(name)} has the best accuracy at {_place(experiment, K, L)}"
     return Claim(text, Cell(experiment, name, K, L), rivals, difference)
+
+
+def _best_order(name: str, K: int, others: Sequence[int]) -> Claim:
+    rivals = tuple(Cell("figure1", name, other, 1) for other in others)
+    text = f"{title(name)} of one layer has its best accuracy at K = {K}"
+    return Claim(text, Cell("figure1", name, K, 1), rivals, difference)
 
 
 def _steadiest(name: str, K: int, filters: Sequence[str]) -> Claim:

@@ -40,6 +40,8 @@ class Protocol:
     gate_bias: bool = False
     """LSSM only."""
     init: str = "paper"
+    init_gain: float = 1.0
+    """Factor on the initial weights of the filters; the readout keeps its own."""
     activation: str = "relu"
     state_activation: str = "relu"
     """RSN only."""
@@ -76,7 +78,8 @@ class Protocol:
         if check_whole("seed", self.seed, 0) >= 2**63:
             raise ValueError(f"seed is {self.seed}; expected less than 2^63")
         _check_device(self.device)
-        self._check_ranges({"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9), "smoothing": (0.0, 0.99)})
+        ranges = {"weight_decay": (0.0, 100.0), "clip": (0.0, 1e9), "smoothing": (0.0, 0.99), "init_gain": (0.0, 100.0)}
+        self._check_ranges(ranges)
         self._check_positive("learning_rate")
 
     def other_data(self, other: "Protocol") -> str | None:

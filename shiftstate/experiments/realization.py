@@ -125,7 +125,11 @@ def build(realization: Realization, channels: int, num_nodes: int) -> Network:
     """The network of a realization, for a graph of this size, drawn from its seed."""
     with _drawing, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_of(realization.protocol, "weights", realization.graph, realization.draw))
-        return _network(realization.filter, realization.K, realization.L, channels, realization.protocol, num_nodes)
+        network = _network(realization.filter, realization.K, realization.L, channels, realization.protocol, num_nodes)
+    with torch.no_grad():
+        for weight in network.layers.parameters():
+            weight *= realization.protocol.init_gain
+    return network
 
 
 def matched_channels(filter: str, K: int, L: int, protocol: Protocol, num_nodes: int) -> int:

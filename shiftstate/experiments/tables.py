@@ -8,6 +8,18 @@ from shiftstate.experiments.summary import Line, Summary
 
 Interval = tuple[float, float] | None
 
+NOTE_OF_GRAPHS = """\
+Effects are paired differences of per-graph means, or of standard deviations with a jackknife over graphs; p is
+two-sided, after Holm's correction over the claims that could be tested; intervals are not corrected."""
+NOTE_OF_UNITS = """\
+Effects are paired differences of the means of each unit (graph, split or held-out book), or of standard deviations
+with a jackknife over graphs; p is two-sided, by the corrected resampled t-test for table2, after Holm's correction over
+the claims of source localization, of table2, and against the baselines, each family for itself; intervals are not
+corrected."""
+NOTE = """\
+Against several rivals the effect is that against the strongest; to hold, a claim has to hold against each, so its p is
+the largest, and it fails with the p of the strongest rival times their number."""
+
 
 def tables_markdown(summary: Summary) -> str:
     """The cells of every experiment beside the paper's numbers, then the claims."""
@@ -59,16 +71,7 @@ def _claims(findings: Sequence[Finding], unit: str) -> list[str]:
         lines.append(
             f"| {finding.claim} | {finding.verdict} | {effect} | {_range(finding.interval)} | {p} | {finding.n} |"
         )
-    if unit == "graphs":
-        note = "Effects are paired differences of per-graph means, against the strongest rival where there are several;"
-        lines += ["", f"{note} p is two-sided, the largest of the rivals' where there are several,"]
-        return [*lines, "after Holm's correction over the claims that could be tested."]
-    note = "Effects are paired differences of the means of each unit (graph, split or held-out book), against the"
-    lines += ["", f"{note} strongest rival where there are several; p is two-sided, the largest of the rivals' where"]
-    lines += [
-        "there are several, by the corrected resampled t-test for table2, after Holm's correction over the claims of"
-    ]
-    return [*lines, "source localization, of table2, and against the baselines, each family for itself."]
+    return [*lines, "", NOTE_OF_GRAPHS if unit == "graphs" else NOTE_OF_UNITS, NOTE]
 
 
 def _points(value: float | None, digits: int = 1) -> str:

@@ -48,6 +48,13 @@ def test_draws_share_their_graph_and_nothing_else(trainings, realization):
     assert not torch.equal(shift.to_dense(), shift_2.to_dense())
 
 
+def test_the_gain_scales_the_initial_weights_of_the_filters_and_nothing_else(realization):
+    plain, doubled = (build(realization(init_gain=gain), 4, 50) for gain in (1.0, 2.0))
+    for name, weight in plain.state_dict().items():
+        factor = 2 if name.startswith("layers.") else 1
+        assert torch.equal(doubled.state_dict()[name], factor * weight)
+
+
 def test_another_root_seed_gives_other_graphs(realization):
     one, other = realization().protocol, realization(seed=1).protocol
     assert not torch.equal(draw_graph(one, 0).adjacency, draw_graph(other, 0).adjacency)

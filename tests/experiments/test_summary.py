@@ -33,7 +33,7 @@ def test_summary_json_has_the_agreed_rows(rows):
 
 def test_claims_json_has_the_agreed_rows(rows):
     claims = json.loads(claims_json(summarize(rows)))
-    assert len(claims) == 17
+    assert len(claims) == 18
     assert {tuple(claim) for claim in claims} == {("claim", "verdict", "effect", "p", "n")}
     assert {claim["verdict"] for claim in claims} == {"undecided"}
 
