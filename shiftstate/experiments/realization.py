@@ -128,7 +128,7 @@ def build(realization: Realization, channels: int, num_nodes: int) -> Network:
         network = _network(realization.filter, realization.K, realization.L, channels, realization.protocol, num_nodes)
     with torch.no_grad():
         for weight in network.layers.parameters():
-            weight *= realization.protocol.init_gain
+            weight.mul_(realization.protocol.init_gain)
     return network
 
 

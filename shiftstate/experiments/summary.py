@@ -60,16 +60,18 @@ class Summary:
     """95 % interval of each line's mean; the unit is the graph, the split or the held-out book."""
     diverged: int
     findings: list[Finding]
+    findings_best: list[Finding]
+    """The same claims, judged by the models that were best on validation data."""
 
 
 def summarize(rows: Sequence[Row], target: bool = False) -> Summary:
     """Summarise everything that is stored; a diverged run counts with the accuracy it has."""
     last: dict[Cell, dict[tuple[int, int], float]] = defaultdict(dict)
-    best: dict[Cell, list[float]] = defaultdict(list)
+    best: dict[Cell, dict[tuple[int, int], float]] = defaultdict(dict)
     for row in rows:
         one = row.realization
         last[one.cell][_place(row)] = row.accuracy_last
-        best[one.cell].append(row.accuracy_best)
+        best[one.cell][_place(row)] = row.accuracy_best
     cells = sorted(last, key=_order)
     overlaps = _overlaps(rows)
     return Summary(
@@ -77,6 +79,7 @@ def summarize(rows: Sequence[Row], target: bool = False) -> Summary:
         [_within_accuracies(mean_interval(last[cell], overlaps.get(cell.author or "", 0.0))) for cell in cells],
         sum(row.outcome == "diverged" for row in rows),
         _judge(last, overlaps, target),
+        _judge(best, overlaps, target),
     )
 
 
@@ -124,10 +127,10 @@ def _within_accuracies(interval: tuple[float, float] | None) -> tuple[float, flo
     return None if interval is None else (max(0.0, interval[0]), min(1.0, interval[1]))
 
 
-def _line(cell: Cell, draws: Draws, best: Sequence[float]) -> Line:
+def _line(cell: Cell, draws: Draws, best: Draws) -> Line:
     values = list(draws.values())
     spread = stdev(values) if len(values) > 1 else None
-    return Line(*cell, len(values), fmean(values), spread, fmean(best), *_paper(cell))
+    return Line(*cell, len(values), fmean(values), spread, fmean(best.values()), *_paper(cell))
 
 
 def _paper(cell: Cell) -> tuple[float, float] | tuple[None, None]:

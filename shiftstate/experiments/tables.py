@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from shiftstate.experiments.claims import Finding, title
+from shiftstate.experiments.claims import title
 from shiftstate.experiments.summary import Line, Summary
 
 Interval = tuple[float, float] | None
@@ -18,7 +18,8 @@ the claims of source localization, of table2, and against the baselines, each fa
 corrected."""
 NOTE = """\
 Against several rivals the effect is that against the strongest; to hold, a claim has to hold against each, so its p is
-the largest, and it fails with the p of the strongest rival times their number."""
+the largest, and it fails with the p of the strongest rival times their number. The last column is the verdict if the
+models count that were best on validation data."""
 
 
 def tables_markdown(summary: Summary) -> str:
@@ -30,7 +31,7 @@ def tables_markdown(summary: Summary) -> str:
     lines += ["", *_authorship(authorship)] if authorship else []
     if summary.diverged:
         lines.append(f"{summary.diverged} of the runs diverged; they count with the accuracy they have.")
-    lines += ["", *_claims(summary.findings, "graphs" if not authorship else "units")]
+    lines += ["", *_claims(summary, "graphs" if not authorship else "units")]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
@@ -63,13 +64,15 @@ def _authorship(cells: Sequence[tuple[Line, Interval]]) -> list[str]:
     return [*lines, "book, with the variance of overlapping splits after Nadeau and Bengio."]
 
 
-def _claims(findings: Sequence[Finding], unit: str) -> list[str]:
-    lines = [f"| claim | verdict | effect (points) | 95 % interval | p | {unit} |", "|---|---|--:|--:|--:|--:|"]
-    for finding in findings:
+def _claims(summary: Summary, unit: str) -> list[str]:
+    lines = [f"| claim | verdict | effect (points) | 95 % interval | p | {unit} | by the best epoch |"]
+    lines.append("|---|---|--:|--:|--:|--:|---|")
+    for finding, best in zip(summary.findings, summary.findings_best, strict=True):
         p = "–" if finding.p is None else f"{finding.p:.2g}"
         effect = "–" if finding.effect is None else f"{100 * finding.effect:+.1f}"
         lines.append(
-            f"| {finding.claim} | {finding.verdict} | {effect} | {_range(finding.interval)} | {p} | {finding.n} |"
+            f"| {finding.claim} | {finding.verdict} | {effect} | {_range(finding.interval)} | {p} | {finding.n} | "
+            f"{best.verdict} |"
         )
     return [*lines, "", NOTE_OF_GRAPHS if unit == "graphs" else NOTE_OF_UNITS, NOTE]
 
