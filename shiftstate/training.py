@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal, Protocol
 
 import torch
@@ -14,7 +15,7 @@ from shiftstate.checks import check_name, check_whole
 from shiftstate.graphs import Shift
 
 EXPLODED = 1e3
-"""A mean loss beyond this many nats ends a run: no classifier comes back from being that sure and wrong."""
+"""A run ends when an epoch's mean loss is beyond this many nats, and this many times the first batch's."""
 
 JUDGED_AT_ONCE = 4
 """Training batches that are evaluated as one: without a backward nothing is kept per shift, so more fit."""
@@ -94,7 +95,8 @@ def fit(
     """Train ``model(x, shift)`` → logits (n, C) in place; it is left as it stands after the last epoch.
 
     The order of the batches depends on ``seed`` alone, and the last partial batch of an epoch is dropped. A
-    loss that is not finite or explodes ends the run with the outcome "diverged": a result, not an error.
+    loss that is not finite or explodes, or weights that are not finite, end the run with the outcome "diverged": a
+    result, not an error.
 
     Args:
         model: any module called as ``model(x, shift)``.
@@ -105,7 +107,7 @@ def fit(
         learning_rate: of Adam.
         betas: of Adam.
         weight_decay: decoupled, as in AdamW; 0 is Adam.
-        clip: largest norm of the gradient; None leaves it as it is.
+        clip: largest norm of the gradient, more than 0; None leaves it as it is.
         schedule: of the learning rate, step by step: "constant", or "cosine" down to 0.
         smoothing: of the labels: this share of each is spread evenly over all classes, against too much certainty.
         seed: of the batch order.
@@ -127,7 +129,7 @@ def fit(
         'finished'
     """
     train, valid, test = (_Signals(split, device, once) for split in (data.train, data.valid, data.test))
-    _check(len(train.y), epochs, batch_size, schedule, smoothing)
+    _check(len(train.y), epochs, batch_size, schedule, smoothing, clip)
     model, shift = model.to(device), shift.to(device)
     one_kernel = torch.device(device).type in ("cpu", "cuda")
     optimizer = torch.optim.AdamW(model.parameters(), learning_rate, betas, weight_decay=weight_decay, fused=one_kernel)
@@ -138,15 +140,17 @@ def fit(
     began = time.perf_counter()
     losses: list[float] = []
     accuracies: list[float] = []
-    best_epoch, accuracy_best, diverged = 0, 0.0, False
+    best_epoch, accuracy_best, diverged, limit = 0, 0.0, False, 0.0
     for number in range(1, epochs + 1):
-        losses.append(_train_epoch(model, shift, train, batch_size, optimizer, decay, order, clip, smoothing))
+        each = _train_epoch(model, shift, train, batch_size, optimizer, decay, order, clip, smoothing)
+        losses.append(fmean(each))
+        limit = limit or EXPLODED * max(1.0, each[0])
         accuracies.append(valid.accuracy(model, shift, judged))
         if best_epoch == 0 or accuracies[-1] > accuracies[best_epoch - 1]:
             best_epoch, accuracy_best = number, test.accuracy(model, shift, judged)
         if progress is not None:
             progress(Epoch(number, losses[-1], accuracies[-1]))
-        diverged = not losses[-1] < EXPLODED  # NaN too
+        diverged = not losses[-1] < limit or not _all_finite(model)  # a loss of NaN too
         if diverged:
             break
     accuracy_last = test.accuracy(model, shift, judged)
@@ -200,13 +204,14 @@ def _train_epoch(
     order: torch.Generator,
     clip: float | None,
     smoothing: float,
-) -> float:
+) -> list[float]:
+    """The loss of every step."""
     model.train()
     y = train.y
-    total = torch.zeros((), device=y.device)  # read once an epoch: reading every step would stall a GPU
     count = len(y) // batch_size
+    losses = torch.empty(count, device=y.device, dtype=train.x.dtype)  # read once an epoch: more would stall a GPU
     shuffled = torch.randperm(len(y), generator=order).to(y.device)
-    for batch in shuffled[: count * batch_size].view(count, batch_size):
+    for step, batch in enumerate(shuffled[: count * batch_size].view(count, batch_size)):
         loss = cross_entropy(train.logits(model, shift, batch), y[batch], label_smoothing=smoothing)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -214,8 +219,12 @@ def _train_epoch(
             nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
         decay.step()
-        total += loss.detach()
-    return total.item() / count
+        losses[step] = loss.detach()
+    return losses.tolist()
+
+
+def _all_finite(model: nn.Module) -> bool:
+    return all(bool(parameter.isfinite().all()) for parameter in model.parameters())
 
 
 def accuracy(model: nn.Module, shift: Shift, x: Tensor, y: Tensor, batch_size: int = 100) -> float:
@@ -234,11 +243,13 @@ def _factor(schedule: str, done: float) -> float:
     return 1.0 if schedule == "constant" else (1 + math.cos(math.pi * min(done, 1.0))) / 2
 
 
-def _check(num_train: int, epochs: int, batch_size: int, schedule: str, smoothing: float) -> None:
+def _check(num_train: int, epochs: int, batch_size: int, schedule: str, smoothing: float, clip: float | None) -> None:
     check_whole("epochs", epochs, 1)
     check_name("schedule", schedule, SCHEDULES)
     if not 0 <= smoothing < 1:
         raise ValueError(f"smoothing is {smoothing}; expected a share of the label, from 0 to less than 1")
+    if clip is not None and not clip > 0:
+        raise ValueError(f"clip is {clip}; expected the largest norm of the gradient, more than 0, or None")
     if check_whole("batch_size", batch_size, 1) > num_train:
         raise ValueError(
             f"batch_size is {batch_size}; expected at most {num_train}, the size of the training set "

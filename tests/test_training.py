@@ -1,5 +1,6 @@
 """Training: it learns, repeats itself bit for bit, and records divergence as a result."""
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -134,12 +135,50 @@ def test_progress_hears_of_every_epoch():
     assert tuple(epoch.valid_accuracy for epoch in heard) == result.valid_accuracies
 
 
-@pytest.mark.parametrize("logit", [float("nan"), -1e5])
-def test_a_loss_that_is_nan_or_explodes_ends_the_run_as_diverged(logit):
-    result = train(Scripted(logit), epochs=5)
+@pytest.mark.parametrize(("model", "rate"), [(Scripted(float("nan")), 0.01), (network(), 1e5)], ids=["nan", "explodes"])
+def test_a_loss_that_is_nan_or_explodes_ends_the_run_as_diverged(model, rate):
+    result = train(model, epochs=5, learning_rate=rate)
     assert result.outcome == "diverged"
     assert len(result.losses) == 1
     assert 0 <= result.accuracy_last <= 1
+
+
+def test_a_loss_that_begins_high_and_falls_has_not_exploded():
+    """Signals of any scale can be learned: raw counts, say."""
+    data = SimpleNamespace(**{name: SimpleNamespace(x=1e5 * part.x, y=part.y) for name, part in vars(DATA).items()})
+    result = train(network("rsn"), data, epochs=12)
+    assert result.losses[0] > 1e3
+    assert result.outcome == "finished"
+    assert result.losses[-1] < 0.5 * result.losses[0]
+
+
+def test_weights_that_are_not_finite_after_the_last_step_are_a_divergence():
+    model = network()
+    last = model.readout.linear.weight
+    last.register_hook(lambda gradient: gradient * float("nan"))
+    result = train(model, epochs=1, batch_size=len(DATA.train.y))  # one step: its loss is still finite
+    assert math.isfinite(result.losses[0])
+    assert result.outcome == "diverged"
+
+
+@pytest.mark.parametrize(("option", "value"), [("weight_decay", 10.0), ("betas", (0.0, 0.5))])
+def test_options_of_adam_reach_it(option, value):
+    plain, other = network(), network()
+    train(plain)
+    train(other, **{option: value})
+    assert not torch.equal(plain.readout.linear.weight, other.readout.linear.weight)
+
+
+def test_a_decayed_network_has_smaller_weights():
+    plain, decayed = network(), network()
+    train(plain)
+    train(decayed, weight_decay=10.0)
+    assert decayed.readout.linear.weight.norm() < 0.9 * plain.readout.linear.weight.norm()
+
+
+def test_of_equally_good_epochs_the_earliest_counts():
+    model = Scripted(0.1)
+    assert train(model, epochs=4).best_epoch == 1
 
 
 def test_accuracy_counts_every_sample_once_whatever_the_batch_size():
@@ -184,6 +223,8 @@ def test_clipping_bounds_the_gradient_a_step_is_made_with():
         ({"epochs": 0}, "epochs is 0"),
         ({"schedule": "cosin"}, "did you mean 'cosine'"),
         ({"smoothing": 1.0}, "smoothing is 1.0; expected a share of the label"),
+        ({"clip": 0.0}, "clip is 0.0; expected the largest norm of the gradient, more than 0"),
+        ({"clip": -1.0}, "clip is -1.0"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(options, message):

@@ -44,8 +44,8 @@ Scores = dict[tuple[str, str, int], tuple[float, float]]
 def measure(runs: Path, overrides: list[str], workers: int | None) -> Scores:
     """Run what is missing of every reading, or read what is there."""
     scores: Scores = {}
-    for number, (name, reading) in enumerate(READINGS.items()):
-        out = runs / f"{number:02d}"
+    for name, reading in READINGS.items():
+        out = runs / ("-".join(reading) or "paper")
         preset = load_preset("paper", overrides=[*overrides, *reading])
         print(f"{name}: {' '.join(reading) or 'nothing changed'}", flush=True)
         reproduce(["figure1"], preset, out, make_engine("local", workers))

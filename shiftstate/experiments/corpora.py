@@ -1,14 +1,14 @@
 """Prepared corpora: the texts are tokenised once for a directory of results, and its workers read the counts."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from shiftstate.datasets.corpus import FORMAT, Corpus
 from shiftstate.datasets.texts import check_author, find_texts
 from shiftstate.experiments.config import Realization
 from shiftstate.experiments.data import authorship_data
-from shiftstate.experiments.files import make_directory, write_whole
+from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.networks import GET_TEXTS
 from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol
 
@@ -23,10 +23,11 @@ def corpus_file(directory: Path, protocol: Protocol) -> Path | None:
     return directory / f"corpus-{hashlib.sha256(repr(recipe).encode()).hexdigest()[:12]}.npz"
 
 
-def prepare(texts: Path, planned: Sequence[Realization], directory: Path) -> None:
-    """Write the corpora that these realizations need and the directory does not have; it is made if need be.
+def prepare(texts: Path, planned: Sequence[Realization], directory: Path) -> dict[Path, Corpus]:
+    """The corpora that these realizations need and the directory does not have, by the file to write them to.
 
-    Bad texts, authors that are not there and splits that cannot be made are found here, before anything is written.
+    Bad texts, authors that are not there and splits that cannot be made are found here. A file that lacks an author is
+    read again with its own authors and the new ones: earlier results need theirs.
     """
     found = find_texts(texts)
     firsts: dict[tuple[Protocol, str], Realization] = {}
@@ -35,17 +36,26 @@ def prepare(texts: Path, planned: Sequence[Realization], directory: Path) -> Non
             check_author(realization.author, found)
             firsts.setdefault((realization.protocol, realization.author), realization)
     authors = sorted({author for _, author in firsts})
+    new: dict[Path, Corpus] = {}
     for protocol in dict.fromkeys(protocol for protocol, _ in firsts):
         file = corpus_file(directory, protocol)
         if file is None or not isinstance(protocol, AuthorshipProtocol):
             continue
         known = Corpus.load(file) if file.exists() else None
-        corpus = known if known is not None and set(authors) <= set(known.wans) else _read(texts, authors, protocol)
+        there = set() if known is None else set(known.wans)
+        corpus = known if known is not None and there.issuperset(authors) else None
+        if corpus is None:
+            corpus = new[file] = _read(texts, sorted(there.union(authors)), protocol)
         for author in authors:
-            _check_split(firsts[protocol, author], corpus, protocol)
-        if corpus is not known:
-            make_directory(directory)
-            write_whole(file, corpus.to_bytes())
+            if (protocol, author) in firsts:
+                _check_split(firsts[protocol, author], corpus, protocol)
+    return new
+
+
+def write_corpora(corpora: Mapping[Path, Corpus]) -> None:
+    """Write what `prepare` found missing."""
+    for file, corpus in corpora.items():
+        write_whole(file, corpus.to_bytes())
 
 
 def _read(texts: Path, authors: Sequence[str], protocol: AuthorshipProtocol) -> Corpus:

@@ -28,7 +28,7 @@ def build_data(realization: Realization, corpus: Path | None = None) -> Data:
         case AuthorshipProtocol():
             if corpus is None:
                 raise ValueError(f"{realization} was given no texts; expected a prepared corpus")
-            return authorship_data(realization, _load(corpus))
+            return authorship_data(realization, _load(corpus, corpus.stat().st_mtime_ns))
     raise ValueError(f"no data are known for a {type(realization.protocol).__name__}; expected a kind of experiment")
 
 
@@ -82,6 +82,6 @@ def authorship_data(realization: Realization, corpus: Corpus) -> Authorship:
 
 
 @lru_cache(maxsize=1)
-def _load(corpus: Path) -> Corpus:
-    """A worker reads it once; its name holds what it was made of."""
+def _load(corpus: Path, written: int) -> Corpus:
+    """A worker reads it once, and again after it was written anew: authors may have come to it."""
     return Corpus.load(corpus)

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -71,11 +71,24 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class _Processes(ProcessPoolExecutor):
+    """A pool whose workers are deaf to Ctrl-C from birth: they inherit it blocked, until `_begin_worker` ignores it."""
+
+    def submit(self, *arguments: Any, **keywords: Any) -> Future[Any]:
+        if not hasattr(signal, "pthread_sigmask"):  # Windows
+            return super().submit(*arguments, **keywords)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(*arguments, **keywords)  # starts a worker where one is missing
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 @contextmanager
 def _processes(workers: int) -> Iterator[Pool]:
     before = {child.pid for child in multiprocessing.active_children()}
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker)
+    executor = _Processes(workers, mp_context=context, initializer=_begin_worker)
     try:
         yield Pool(executor, lambda: workers, (BrokenExecutor,))
     except BaseException:

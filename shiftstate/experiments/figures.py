@@ -14,18 +14,14 @@ from shiftstate.experiments.summary import Line
 
 COLORS = {"gcnn": "#7f8c9b", "rsn": "#3b76b8", "lssm": "#c8553d", "gcnn:rsn": "#8fb4d9", "gcnn:lssm": "#e3a597"}
 COLORS |= {"logistic": "#d9d3c3", "svm": "#b9b09a", "delta": "#e9e6dd"}
-CHANCE = 20
-"""% of five classes; of two it is 50."""
-
-
 Place = tuple[int, int, str | None]
 
 
-def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None) -> Figure:
+def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None, chance: float = 0.2) -> Figure:
     """Bars of mean accuracy for every filter and K, L or author.
 
     Figure 1 is drawn twice, with the paper's halved error bars and with whole ones; the tables once, beside the
-    paper's numbers.
+    paper's numbers. A thin line shows the accuracy of chance.
     """
     own = [line for line in lines if line.experiment == experiment]
     scales = (0.5, 1.0) if experiment == "figure1" else (1.0,)
@@ -34,7 +30,7 @@ def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None)
     axes = figure.subplots(1, len(scales), sharey=True, squeeze=False)[0]
     for axis, scale in zip(axes, scales, strict=True):
         _bars(axis, own, scale)
-        axis.axhline(50 if authors else CHANCE, color="#bbbbbb", linewidth=0.8, zorder=0)
+        axis.axhline(100 * chance, color="#bbbbbb", linewidth=0.8, zorder=0)
         if ceiling is not None:
             label = f"matching shapes: {100 * ceiling.shape:.0f} %\n(with amplitudes: {100 * ceiling.exact:.0f} %)"
             axis.axhline(100 * ceiling.shape, color="#444444", linewidth=1, linestyle="--", label=label)

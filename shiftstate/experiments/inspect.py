@@ -11,14 +11,15 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from shiftstate.datasets.corpus import fingerprint
+from shiftstate.datasets.corpus import Corpus, fingerprint
 from shiftstate.experiments.config import Realization
-from shiftstate.experiments.corpora import NO_TEXTS, corpus_file, prepare
+from shiftstate.experiments.corpora import NO_TEXTS, corpus_file, prepare, write_corpora
 from shiftstate.experiments.data import build_data
 from shiftstate.experiments.figures import render
 from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.realization import train, versions
-from shiftstate.experiments.store import Row, Store
+from shiftstate.experiments.rows import Row
+from shiftstate.experiments.store import Store
 from shiftstate.layers import LAYERS
 from shiftstate.stability import Lens, examine
 from shiftstate.stability.draw import draw
@@ -139,13 +140,13 @@ def choose(rows: Sequence[Row], id: str | None, directory: Path) -> Row:
 def _corpus(realization: Realization, directory: Path, texts: Path | None) -> Path | None:
     """The prepared corpus of a realization on texts, made again if need be."""
     file = corpus_file(directory, realization.protocol)
-    if file is None or file.exists():
+    if file is None or (file.exists() and realization.author in Corpus.load(file).wans):
         return file
     if texts is None:
         raise ValueError(f"{directory} no longer holds the corpus of {realization}; {NO_TEXTS}")
     if fingerprint(texts) != getattr(realization.protocol, "corpus", None):
         raise ValueError(f"{texts} holds other texts than {realization} was trained on; expected those of then")
-    prepare(texts, [realization], directory)
+    write_corpora(prepare(texts, [realization], directory))
     return file
 
 

@@ -30,12 +30,17 @@ def locked(directory: Path) -> Iterator[None]:
     with open(directory / "lock", "a+", encoding="utf-8") as file:
         try:
             _lock(file)
-        except OSError:
+        except (BlockingIOError, PermissionError):  # what Linux and macOS say, and what Windows says
             file.seek(0)
             holder = file.read().strip() or "unknown"
             raise ValueError(
                 f"{directory} is in use by another run (process {holder}); "
                 "expected a directory of its own for every run: wait for that one, or choose another --out"
+            ) from None
+        except OSError as error:
+            raise ValueError(
+                f"{directory} cannot be locked ({error.strerror}); "
+                "expected a file system that knows locks: choose another --out"
             ) from None
         file.truncate(0)
         file.write(str(os.getpid()))

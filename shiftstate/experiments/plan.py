@@ -26,10 +26,11 @@ class Plan:
     """Realizations."""
 
 
-def write_plan(out: Path, preset: Preset, experiments: Sequence[str]) -> None:
-    """Note in plan.json what is about to run; the plans of other experiments in the directory stay."""
+def write_plan(out: Path, preset: Preset, experiments: Sequence[str]) -> dict[str, Plan]:
+    """Note in plan.json what is about to run, and return it; the plans of other experiments in the directory stay."""
     plans = read_plans(out) | {name: plan_of(preset, name) for name in experiments}
     write_whole(out / NAME, json.dumps({name: asdict(plan) for name, plan in plans.items()}, indent=2) + "\n")
+    return plans
 
 
 def read_plans(directory: Path) -> dict[str, Plan]:

@@ -26,7 +26,7 @@ def _check_device(name: str) -> None:
 class Protocol:
     """What the experiments have in common: network and training."""
 
-    DATA: ClassVar[tuple[str, ...]] = ("standardize", "seed")
+    DATA: ClassVar[tuple[str, ...]] = ("standardize", "dtype", "seed")
     """Settings that data depend on: the same for every filter of an experiment, as filters are compared in pairs."""
 
     standardize: bool = False

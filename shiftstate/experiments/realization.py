@@ -127,8 +127,9 @@ def build(realization: Realization, channels: int, num_nodes: int) -> Network:
         torch.manual_seed(seed_of(realization.protocol, "weights", realization.graph, realization.draw))
         network = _network(realization.filter, realization.K, realization.L, channels, realization.protocol, num_nodes)
     with torch.no_grad():
-        for weight in network.layers.parameters():
-            weight.mul_(realization.protocol.init_gain)
+        for name, weight in network.layers.named_parameters():
+            if not name.split(".")[-1].startswith("b"):  # bias, b_f, …
+                weight.mul_(realization.protocol.init_gain)
     return network
 
 
@@ -162,6 +163,7 @@ def versions() -> tuple[tuple[str, str], ...]:
         ("shiftstate", metadata.version("shiftstate")),
         ("torch", str(torch.__version__)),
         ("numpy", np.__version__),
+        ("numba", metadata.version("numba")),
         ("python", platform.python_version()),
         ("machine", f"{platform.system()} {platform.machine()}, {_processor()}, {_vectors()}"),
     )

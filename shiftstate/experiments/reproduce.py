@@ -11,16 +11,18 @@ from rich.console import Console
 from shiftstate.datasets.corpus import fingerprint
 from shiftstate.experiments.ceiling import Ceiling, ceiling
 from shiftstate.experiments.config import EXPERIMENTS, Preset, Realization
-from shiftstate.experiments.corpora import NO_TEXTS, prepare
+from shiftstate.experiments.corpora import NO_TEXTS, prepare, write_corpora
+from shiftstate.experiments.data import num_classes
 from shiftstate.experiments.engines import Engine, work
 from shiftstate.experiments.figures import draw, render
 from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.lock import locked
-from shiftstate.experiments.plan import write_plan
+from shiftstate.experiments.plan import Plan, write_plan
 from shiftstate.experiments.progress import Progress
 from shiftstate.experiments.protocols import SourceProtocol
 from shiftstate.experiments.realization import Outcome
-from shiftstate.experiments.store import Row, Store
+from shiftstate.experiments.rows import Row
+from shiftstate.experiments.store import Store
 from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json
 from shiftstate.experiments.sweep import SweepError, sweep
 from shiftstate.experiments.tables import tables_markdown
@@ -36,6 +38,8 @@ class Report:
     """Realizations in the directory."""
     ceilings: Mapping[str, Ceiling | None]
     """Of every experiment, where there is one."""
+    chances: Mapping[str, float]
+    """Of every experiment, the accuracy of guessing."""
 
 
 def reproduce(
@@ -53,20 +57,21 @@ def reproduce(
     them; results know it by its contents, not by its path.
     """
     planned = [realization for name in experiments for realization in preset.realizations(name)]
-    task = {}
+    task, corpora = work, {}
     if any(EXPERIMENTS[name].needs_texts for name in experiments):
         if texts is None:
             raise ValueError(NO_TEXTS)
         preset = replace(preset, corpus=fingerprint(texts))
         planned = [realization for name in experiments for realization in preset.realizations(name)]
-        prepare(texts, planned, out)
-        task = {"task": partial(work, corpora=out.resolve())}
+        corpora = prepare(texts, planned, out)
+        task = partial(work, corpora=out.resolve())
     make_directory(out)
     with locked(out), Store(out) as store:
+        write_corpora(corpora)
         if (out / "realizations.csv").exists():
             store.import_csv(out / "realizations.csv", planned)
         missing = store.missing(planned)
-        write_plan(out, preset, experiments)
+        plans = write_plan(out, preset, experiments)
         with Progress(planned, console) as progress:
             _show_known(progress, store.rows(), planned)
 
@@ -76,32 +81,44 @@ def reproduce(
                 progress.finished(realization, fit.accuracy_last, outcome.seconds, fit.outcome)
 
             try:
-                sweep(missing, engine, finished, progress.started, **task)
+                sweep(missing, engine, finished, progress.started, task)
             except (KeyboardInterrupt, SweepError):
-                write_report(out, store, preset)
+                write_report(out, store, plans)
                 raise
-        return write_report(out, store, preset)
+        return write_report(out, store, plans)
 
 
-def write_report(out: Path, store: Store, preset: Preset) -> Report:
-    """Write every file of the directory from what is stored."""
+def write_report(out: Path, store: Store, plans: Mapping[str, Plan]) -> Report:
+    """Write every file of the directory from what is stored; plans say how each experiment reads the paper."""
     rows = store.rows()
-    summary = summarize(rows, target=preset.name == "tuned")
-    experiments = dict.fromkeys(line.experiment for line in summary.lines)
+    summary = summarize(rows, target="figure1" in plans and plans["figure1"].preset == "tuned")
+    experiments = list(dict.fromkeys(line.experiment for line in summary.lines))
     ceilings = {experiment: _ceiling(rows, experiment) for experiment in experiments}
+    chances = {row.realization.experiment: 1 / num_classes(row.realization.protocol) for row in rows}
     contents: dict[str, str | bytes] = {
         "realizations.csv": store.to_csv(),
         "summary.json": summary_json(summary),
         "claims.json": claims_json(summary),
         "provenance.json": json.dumps(store.provenance(), indent=2) + "\n",
-        "tables.md": f"{preset.reading.strip()}\n\n{tables_markdown(summary)}{_ceilings_markdown(ceilings)}",
+        "tables.md": f"{_readings(experiments, plans)}\n\n{tables_markdown(summary)}{_ceilings_markdown(ceilings)}",
     }
     for experiment, known in ceilings.items():
-        figure = draw(experiment, summary.lines, known)
+        figure = draw(experiment, summary.lines, known, chances[experiment])
         contents |= {f"{experiment}.{kind}": render(figure, kind) for kind in ("svg", "png")}
     for name, content in contents.items():
         write_whole(out / name, content)
-    return Report(summary, tuple(out / name for name in contents), len(rows), ceilings)
+    return Report(summary, tuple(out / name for name in contents), len(rows), ceilings, chances)
+
+
+def _readings(experiments: Sequence[str], plans: Mapping[str, Plan]) -> str:
+    """How the experiments read the paper; each is named where there are several readings."""
+    unknown = "Settings of no preset: every line of realizations.csv has its own."
+    readings: dict[str, list[str]] = {}
+    for name in experiments or plans:
+        readings.setdefault(plans[name].reading if name in plans else unknown, []).append(name)
+    if len(readings) < 2:
+        return "".join(readings) or unknown
+    return "\n\n".join(f"{' and '.join(names)}: {reading}" for reading, names in readings.items())
 
 
 def _ceiling(rows: Sequence[Row], experiment: str) -> Ceiling | None:

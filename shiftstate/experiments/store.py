@@ -1,62 +1,20 @@
 """The store: one SQLite row for every finished realization, committed as it finishes."""
 
-import csv
-import io
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from shiftstate.experiments.config import RESULTS_VERSION, Realization
-from shiftstate.experiments.realization import Outcome, Split
+from shiftstate.experiments.config import RESULTS_VERSION, Cell, Realization
+from shiftstate.experiments.realization import Outcome
+from shiftstate.experiments.rows import COLUMNS, Row, Values, curve_of, read_csv, split_of, to_csv, values_of
 
-csv.field_size_limit(2**31 - 1)  # a long training has a long curve
-
-COLUMNS: dict[str, tuple[str, type]] = {
-    "id": ("TEXT PRIMARY KEY", str),
-    "experiment": ("TEXT NOT NULL", str),
-    "filter": ("TEXT NOT NULL", str),
-    "K": ("INTEGER NOT NULL", int),
-    "L": ("INTEGER NOT NULL", int),
-    "author": ("TEXT", str),
-    "graph": ("INTEGER NOT NULL", int),
-    "draw": ("INTEGER NOT NULL", int),
-    "seed": ("INTEGER NOT NULL", int),
-    "accuracy_last": ("REAL NOT NULL", float),
-    "accuracy_best": ("REAL NOT NULL", float),
-    "best_epoch": ("INTEGER NOT NULL", int),
-    "outcome": ("TEXT NOT NULL", str),
-    "learning_rate": ("REAL NOT NULL", float),
-    "channels": ("INTEGER NOT NULL", int),
-    "parameters": ("INTEGER NOT NULL", int),
-    "kernel": ("TEXT NOT NULL", str),
-    "seconds": ("REAL NOT NULL", float),
-    "finished_at": ("TEXT NOT NULL", str),
-    "results_version": ("INTEGER NOT NULL", int),
-    "versions": ("TEXT NOT NULL", str),
-    "config": ("TEXT NOT NULL", str),
-    "curve": ("TEXT NOT NULL", str),
-}
-"""Columns of the table `realizations` and of realizations.csv."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """What the summary needs of a stored realization."""
-
-    realization: Realization
-    accuracy_last: float
-    accuracy_best: float
-    outcome: str
-    seconds: float
-    split: Split | None = None
-    """Of an author's excerpts."""
+PATIENCE = 600
+"""Seconds to wait for another program that has the database open, a browser of databases say."""
 
 
 class Store:
@@ -69,7 +27,7 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.path = directory / "results.sqlite"
-        self._database = sqlite3.connect(self.path)
+        self._database = sqlite3.connect(self.path, timeout=PATIENCE)
         try:
             self._database.execute("PRAGMA synchronous = FULL")
             self._check_whole()
@@ -94,33 +52,7 @@ class Store:
 
     def add(self, realization: Realization, outcome: Outcome) -> None:
         """Commit one finished realization."""
-        fit = outcome.fit
-        values: dict[str, Any] = {
-            "id": realization.id,
-            "experiment": realization.experiment,
-            "filter": realization.filter,
-            "K": realization.K,
-            "L": realization.L,
-            "author": realization.author,
-            "graph": realization.graph,
-            "draw": realization.draw,
-            "seed": realization.protocol.seed,
-            "accuracy_last": fit.accuracy_last,
-            "accuracy_best": fit.accuracy_best,
-            "best_epoch": fit.best_epoch,
-            "outcome": fit.outcome,
-            "learning_rate": outcome.learning_rate,
-            "channels": outcome.channels,
-            "parameters": outcome.parameters,
-            "kernel": outcome.kernel,
-            "seconds": round(outcome.seconds, 3),
-            "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "results_version": RESULTS_VERSION,
-            "versions": json.dumps(outcome.versions, sort_keys=True),
-            "config": realization.to_json(),
-            "curve": json.dumps(_curve(outcome)),
-        }
-        self._insert([values])
+        self._insert([values_of(realization, outcome)])
 
     def rows(self) -> list[Row]:
         """All that is stored, in the order of the experiments' cells."""
@@ -134,11 +66,11 @@ class Store:
                     f"{self.path} holds results of version {version}; expected {RESULTS_VERSION}: the code has changed "
                     "what a configuration gives; choose another --out"
                 )
-            rows.append(Row(self._realization(config), last, best, outcome, seconds, _split(curve)))
+            rows.append(Row(self._realization(config), last, best, outcome, seconds, split_of(curve)))
         key = [(*row.realization.cell, row.realization.graph, row.realization.draw) for row in rows]
         return [row for _, row in sorted(zip(key, rows, strict=True), key=lambda pair: pair[0])]
 
-    def missing(self, planned: Iterable[Realization]) -> list[Realization]:
+    def missing(self, planned: Sequence[Realization]) -> list[Realization]:
         """Those that are not stored yet; refuses a plan that does not belong to what is stored."""
         stored = [row.realization for row in self.rows()]
         self._check_belong(stored, planned)
@@ -165,7 +97,8 @@ class Store:
         rows = self._read(f"SELECT {', '.join(COLUMNS)} FROM realizations ORDER BY finished_at, id")
         records = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
         try:
-            return [one | {name: json.loads(one[name]) for name in ("config", "versions", "curve")} for one in records]
+            parsed = {name: json.loads for name in ("config", "versions")} | {"curve": curve_of}
+            return [one | {name: parse(one[name]) for name, parse in parsed.items()} for one in records]
         except ValueError as error:
             raise ValueError(f"{self.path} holds a row that is not JSON ({error}); was it changed by hand?") from None
 
@@ -178,51 +111,41 @@ class Store:
 
     def to_csv(self) -> str:
         """Everything that is stored, one line for every realization; `import_csv` reads it back."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
         order = "experiment, filter, K, L, author, graph, draw"
-        writer.writerows(self._read(f"SELECT {', '.join(COLUMNS)} FROM realizations ORDER BY {order}"))
-        return text.getvalue()
+        return to_csv(self._read(f"SELECT {', '.join(COLUMNS)} FROM realizations ORDER BY {order}"))
 
-    def import_csv(self, path: Path, planned: Iterable[Realization] = ()) -> int:
+    def import_csv(self, path: Path, planned: Sequence[Realization] = ()) -> int:
         """Take over what a realizations.csv holds and the store does not; return how many that were.
 
-        Nothing is taken over from a file that does not belong to the plan.
+        Nothing is taken over from a file that does not belong to the plan, or to what is stored.
         """
-        try:
-            with path.open(encoding="utf-8", newline="") as file:
-                lines = list(csv.DictReader(file, strict=True))
-            if not lines or set(lines[0]) != set(COLUMNS):
-                raise ValueError("its columns are not those of realizations.csv")
-            values = [_parse(number, line) for number, line in enumerate(lines, start=2)]
-        except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
-            raise ValueError(f"{path} cannot be taken over: {error}; move it away to start anew") from None
-        known = {row.realization for row in self.rows()}
-        new = [one for one in values if self._realization(one["config"]) not in known]
-        self._check_belong([self._realization(one["config"]) for one in new], planned)
+        values = read_csv(path)
+        stored = [row.realization for row in self.rows()]
+        known = {one.id for one in stored}
+        new = [one for one in values if one["id"] not in known]
+        self._check_belong([*stored, *(self._realization(one["config"]) for one in new)], planned)
         self._insert(new)
         return len(new)
 
-    def _check_belong(self, stored: Iterable[Realization], planned: Iterable[Realization]) -> None:
+    def _check_belong(self, stored: Sequence[Realization], planned: Sequence[Realization]) -> None:
         """Refuse two configurations in one cell, and cells of one experiment that have seen other data."""
-        cells = {one.cell: one.protocol for one in stored}
-        experiments = {one.experiment: one.protocol for one in stored}
-        for one in planned:
-            ours = one.protocol
-            name = None
-            if (there := cells.get(one.cell)) not in (None, ours):
-                name = next(name for name in vars(there) if getattr(there, name) != getattr(ours, name))
-            elif (there := experiments.get(one.experiment)) is not None:
-                name = ours.other_data(there)
+        cells: dict[Cell, Realization] = {}
+        experiments: dict[str, Realization] = {}
+        for place, one in enumerate([*stored, *planned]):
+            there = cells.setdefault(one.cell, one)
+            name = _difference(there, one)
+            if name is None:
+                there = experiments.setdefault(one.experiment, one)
+                name = one.protocol.other_data(there.protocol)
             if name is not None:
+                ours = "and this run has" if place >= len(stored) else "and also"
                 raise ValueError(
-                    f"{self.directory} holds {one.experiment} {one.filter} with {name} = {getattr(there, name)}, and "
-                    f"this run has {getattr(ours, name)}; expected one configuration in a directory: "
-                    "choose another --out"
+                    f"{self.directory} holds {there.experiment} {there.filter} with {name} = "
+                    f"{getattr(there.protocol, name)}, {ours} {getattr(one.protocol, name)}; "
+                    "expected one configuration in a directory: choose another --out"
                 )
 
-    def _insert(self, rows: list[dict[str, Any]]) -> None:
+    def _insert(self, rows: list[Values]) -> None:
         names = ", ".join(COLUMNS)
         places = ", ".join(f":{name}" for name in COLUMNS)
         with self._database:
@@ -266,39 +189,7 @@ class Store:
         )
 
 
-def _curve(outcome: Outcome) -> dict[str, Any]:
-    """Losses and validation accuracies, and the split where there is one."""
-    fit = outcome.fit
-    curve = {"loss": _short(fit.losses), "valid_accuracy": _short(fit.valid_accuracies)}
-    return curve if outcome.split is None else {**curve, "split": asdict(outcome.split)}
-
-
-def _split(curve: str) -> Split | None:
-    try:
-        found = json.loads(curve).get("split")
-        return None if found is None else Split(**found)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"a stored curve cannot be read ({error}); was it written by a newer shiftstate?") from None
-
-
-def _short(numbers: Iterable[float]) -> list[float]:
-    return [float(f"{number:.6g}") for number in numbers]
-
-
-def _parse(number: int, line: dict[str, Any]) -> dict[str, Any]:
-    try:
-        values: dict[str, Any] = {
-            name: None if (name, line[name]) == ("author", "") else kind(line[name])
-            for name, (_, kind) in COLUMNS.items()
-        }
-        realization = Realization.from_json(values["config"])
-        dict(json.loads(values["versions"]))
-        _split(values["curve"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"line {number} is not a realization ({error})") from None
-    if values["results_version"] != RESULTS_VERSION:
-        raise ValueError(f"line {number} has results version {values['results_version']}; expected {RESULTS_VERSION}")
-    shown = {name: getattr(realization, name) for name in ("experiment", "filter", "K", "L", "author", "graph", "draw")}
-    if any(values[name] != shown[name] for name in shown):
-        raise ValueError(f"line {number} says one thing and its configuration another")
-    return values
+def _difference(one: Realization, other: Realization) -> str | None:
+    """The first setting in which two realizations differ."""
+    ours, theirs = vars(one.protocol), vars(other.protocol)
+    return next((name for name in ours if ours[name] != theirs[name]), None)

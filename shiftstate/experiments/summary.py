@@ -11,8 +11,8 @@ from shiftstate.experiments.authorship_claims import PAPER_AUTHORS, against_base
 from shiftstate.experiments.claims import Finding, judge, section4
 from shiftstate.experiments.config import Cell
 from shiftstate.experiments.grids import BASELINES, FILTERS
+from shiftstate.experiments.rows import Row
 from shiftstate.experiments.statistics import Draws, mean_interval
-from shiftstate.experiments.store import Row
 
 PAPER: dict[Cell, tuple[float, float]] = {
     **{

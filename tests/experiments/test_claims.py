@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from shiftstate.experiments.claims import judge, section4
 from shiftstate.experiments.config import Cell
+from shiftstate.experiments.statistics import difference
 
 FILTERS = ("gcnn", "rsn", "lssm")
 
@@ -63,6 +65,26 @@ def test_clear_results_give_clear_verdicts():
 def test_small_differences_are_undecided():
     found = verdicts(cells([0.5, 0.501, 0.5], spread=0.1))
     assert {finding.verdict for finding in found.values()} == {"undecided"}
+
+
+def test_the_level_is_five_percent():
+    ours, theirs = Cell("figure1", "rsn", 4, 1), Cell("figure1", "gcnn", 4, 1)
+    leads = (0.10, 0.08, -0.02, 0.12, -0.01)
+    results = {ours: {(graph, 0): lead for graph, lead in enumerate(leads)}, theirs: {(g, 0): 0.0 for g in range(5)}}
+    (found,) = judge(results, section4(FILTERS)[:1])
+    assert found.p == pytest.approx(stats.ttest_1samp(leads, 0).pvalue)
+    assert 0.05 < found.p < 0.15
+    assert found.verdict == "undecided"
+
+
+def test_a_claim_fails_by_its_strongest_rival_with_a_factor_for_their_number():
+    results = cells([0.5, 0.46, 0.49], spread=0.05)
+    (claim,) = [claim for claim in section4(FILTERS) if claim.text == "RSN has the best accuracy at K = 4"]
+    (found,) = judge(results, [claim])
+    alone = [difference(results[claim.ours], results[rival]) for rival in claim.rivals]
+    worst = min(alone, key=lambda effect: effect.mean)
+    assert found.effect == worst.mean < 0
+    assert found.p == pytest.approx(2 * worst.p)
 
 
 def test_best_needs_to_beat_every_rival_not_only_one():

@@ -1,5 +1,6 @@
 """The lock: one run in a directory at a time, and none is locked out by the dead."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -31,6 +32,16 @@ def holder(tmp_path):
 
 def test_a_second_process_is_refused_and_told_who_holds_it(holder, tmp_path):
     with pytest.raises(ValueError, match=f"in use by another run \\(process {holder.pid}\\)"), locked(tmp_path):
+        pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="flock is not Windows'")
+def test_a_file_system_without_locks_is_named_as_such(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(ValueError, match=r"cannot be locked \(Function not implemented\)"), locked(tmp_path):
         pass
 
 

@@ -1,12 +1,14 @@
 """One realization: everything but the filter is shared, and the same configuration gives the same numbers."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import combinations
 
 import pytest
 import torch
 
 from shiftstate.experiments import realization as module
-from shiftstate.experiments.data import draw_graph
+from shiftstate.experiments.data import draw_graph, seed_of
+from shiftstate.experiments.protocols import SourceProtocol
 from shiftstate.experiments.realization import build, count_parameters, matched_channels, run
 
 
@@ -49,9 +51,10 @@ def test_draws_share_their_graph_and_nothing_else(trainings, realization):
 
 
 def test_the_gain_scales_the_initial_weights_of_the_filters_and_nothing_else(realization):
-    plain, doubled = (build(realization(init_gain=gain), 4, 50) for gain in (1.0, 2.0))
+    options = {"filter": "lssm", "bias": True, "gate_bias": True, "init": "alive"}
+    plain, doubled = (build(realization(**options, init_gain=gain), 4, 50) for gain in (1.0, 2.0))
     for name, weight in plain.state_dict().items():
-        factor = 2 if name.startswith("layers.") else 1
+        factor = 2 if name.startswith("layers.0.h_") else 1
         assert torch.equal(doubled.state_dict()[name], factor * weight)
 
 
@@ -103,6 +106,101 @@ def test_settings_reach_data_network_and_training(trainings, realization):
     assert (outcome.channels, outcome.parameters) == (3, count_parameters(model))
     assert outcome.kernel
     assert {"torch", "numpy", "shiftstate", "python"} <= outcome.versions.keys()
+
+
+CHANGES = {
+    "standardize": True,
+    "dtype": "float64",
+    "channels": 3,
+    "mixing": "dense",
+    "bias": True,
+    "gate_bias": True,
+    "init": "alive",
+    "init_gain": 2.0,
+    "activation": "tanh",
+    "state_activation": "tanh",
+    "output_activation": "tanh",
+    "kernel": "reference",
+    "epochs": 3,
+    "batch_size": 30,
+    "learning_rate": (0.5,),
+    "schedule": "cosine",
+    "weight_decay": 0.1,
+    "clip": 2.0,
+    "smoothing": 0.2,
+    "device": "cpu:0",
+    "seed": 1,
+    "block_sizes": (3, 4, 5),
+    "p": 0.7,
+    "q": 0.5,
+    "source": "any",
+    "max_time": 9,
+    "num_samples": (110, 40, 40),
+}
+
+
+def test_every_setting_but_match_is_tried_below():
+    assert {field.name for field in fields(SourceProtocol)} - {"match"} == CHANGES.keys()
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_setting_reaches_the_training(name, trainings, realization):
+    """Whatever a training is given differs from the default's as soon as one setting does."""
+    filter = "rsn" if name == "state_activation" else "lssm"
+    run(realization(filter=filter))
+    run(realization(filter=filter, **{name: CHANGES[name]}))
+    given = [
+        {
+            "network": (
+                str(model.config()),
+                model.layers[0].kernel,
+                [weight.tolist() for weight in model.parameters()],
+            ),
+            "data": (data.train.x.dtype, data.train.x.tolist(), shift.to_dense().tolist()),
+            "options": options,
+        }
+        for model, shift, data, options in trainings
+    ]
+    assert given[0] != given[1]
+
+
+def test_without_a_clip_the_gradient_is_left_as_it_is_and_equal_signals_are_filtered_once(trainings, realization):
+    run(realization())
+    run(realization(device="cpu:0"))
+    assert [options["clip"] for *_, options in trainings] == [None, None]
+    assert [options["once"] for *_, options in trainings] == [True, False]
+
+
+def test_a_realization_learns(realization):
+    losses = run(realization(epochs=8, learning_rate=(0.03,), num_samples=(400, 40, 40))).fit.losses
+    assert losses[-1] < 0.9 * losses[0]
+
+
+def test_graph_data_weights_and_batches_have_streams_of_their_own(realization):
+    seeds = [
+        seed_of(realization(seed=seed).protocol, purpose, graph, draw)
+        for seed in range(2)
+        for purpose in ("graph", "data", "weights", "batches")
+        for graph in range(3)
+        for draw in range(3)
+    ]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_graph_draw_and_seed_decide_the_initial_weights(realization):
+    different = [{}, {"graph": 1}, {"draw": 1}, {"seed": 1}]
+    weights = [next(build(realization(**change), 4, 12).parameters()) for change in different]
+    assert all(not torch.equal(one, other) for one, other in combinations(weights, 2))
+
+
+def test_the_learning_rate_is_chosen_by_the_last_epoch_not_by_a_lucky_one(monkeypatch, realization):
+    valid = {0.1: (0.9, 0.5), 0.2: (0.6, 0.6)}
+
+    def fake(model, shift, data, *, learning_rate, **options):
+        return module.Fit(0.5, 0.5, 1, (1.0, 1.0), valid[learning_rate], "finished", 1.0)
+
+    monkeypatch.setattr(module, "fit", fake)
+    assert run(realization(learning_rate=(0.1, 0.2))).learning_rate == 0.2
 
 
 def test_of_several_learning_rates_the_best_on_validation_is_kept(trainings, realization):

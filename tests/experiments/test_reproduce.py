@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -17,18 +18,21 @@ import psutil
 import pytest
 
 from shiftstate import cli
+from shiftstate.experiments import reproduce as module
 from shiftstate.experiments.config import load_preset
+from shiftstate.experiments.engines import work
 from shiftstate.experiments.reproduce import reproduce
 from shiftstate.experiments.store import Store
+from shiftstate.experiments.sweep import SweepError
 from tests.experiments.tasks import MARK
 
 RUN = "from shiftstate.cli import main; main()"
 STOP = """
-from functools import partial
 from shiftstate.experiments import reproduce
 from tests.experiments.tasks import stop_at_draw_1
-reproduce.sweep = partial(reproduce.sweep, task=stop_at_draw_1)
+reproduce.work = stop_at_draw_1
 """
+STOPPED = "shiftstate: stopped; what was finished is stored, and the same command goes on from there"
 ROOT = Path(__file__).parents[2]
 FILES = {
     "results.sqlite",
@@ -52,6 +56,11 @@ def command(out, *options, code=RUN):
 def environment(**extra):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return {**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **extra}
+
+
+def complaints(errors):
+    """Lines of standard error, but for those that say that kernels are compiled, as on the first run of all."""
+    return [line for line in errors.splitlines() if not re.match("shiftstate: compiling the fused .* kernels", line)]
 
 
 def stored(out):
@@ -78,7 +87,7 @@ def uninterrupted(tmp_path_factory):
     done = subprocess.run(
         command(out, "--workers", "1"), env=environment(), capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
     return out, done.stdout
 
 
@@ -109,7 +118,7 @@ def go_on(out):
     done = subprocess.run(
         command(out, "--workers", "2"), env=environment(), capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
     return done.stdout
 
 
@@ -147,9 +156,60 @@ def test_a_second_run_is_refused_and_ctrl_c_ends_the_first_in_one_line_with_the_
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert errors == "shiftstate: stopped; what was finished is stored, and the same command goes on from there\n"
+    assert complaints(errors) == [STOPPED]
     assert {path.name for path in out.iterdir()} >= FILES
     assert [line["n"] for line in json.loads((out / "summary.json").read_text())] == [2] * 6
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 2.0])
+def test_ctrl_c_while_workers_start_is_one_line(tmp_path, seconds):
+    """A terminal sends it to the whole group, to workers too that have not come to ignore it yet."""
+    with subprocess.Popen(
+        command(tmp_path, "--workers", "2"),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "plan.json").exists():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    assert (process.returncode, complaints(errors)) == (130, [STOPPED])
+
+
+def test_a_training_that_fails_ends_the_run_and_the_finished_ones_are_in_the_files(here, tmp_path, monkeypatch):
+    def fail_at_draw_1(realization):
+        if realization.draw == 1:
+            raise RuntimeError("no memory")
+        return work(realization)
+
+    monkeypatch.setattr(module, "work", fail_at_draw_1)
+    with pytest.raises(SweepError, match="draw 1 failed: RuntimeError: no memory"):
+        reproduce(["figure1"], load_preset("smoke", overrides=TINY), tmp_path, here)
+    assert {path.name for path in tmp_path.iterdir()} >= FILES
+    assert [line["n"] for line in json.loads((tmp_path / "summary.json").read_text())] == [2] * 6
+
+
+def test_readings_stand_beside_the_experiments_they_belong_to(here, tmp_path):
+    small = [*TINY, "K=2", "L=1", "graphs=1", "draws=1", "epochs=1", "filters=gcnn"]
+    reproduce(["figure1"], load_preset("paper", overrides=small), tmp_path, here)
+    assert (tmp_path / "tables.md").read_text().startswith("The letter of the paper: ")
+    reproduce(["table1"], load_preset("community", overrides=small), tmp_path, here)
+    text = (tmp_path / "tables.md").read_text()
+    assert text.startswith("figure1: The letter of the paper: ")
+    assert '\ntable1: "Identify the source community"' in text
+
+
+def test_the_line_of_chance_is_that_of_the_number_of_blocks(here, tmp_path):
+    small = [*TINY, "K=2", "graphs=1", "draws=1", "epochs=1", "filters=gcnn"]
+    report = reproduce(["figure1"], load_preset("paper", overrides=small), tmp_path, here)
+    assert report.chances == {"figure1": pytest.approx(1 / 3)}
 
 
 def test_a_finished_run_is_not_run_again_and_its_files_do_not_change(uninterrupted, here):
@@ -262,7 +322,7 @@ def test_smoke_runs_both_experiments_in_under_a_minute_of_one_core(tmp_path):
     before = spent()
     start = [sys.executable, "-c", RUN, "reproduce", "all", "--preset", "smoke"]
     done = subprocess.run([*start, "--out", tmp_path], env=environment(), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
     assert spent() - before < 60
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert len(summary) == 15

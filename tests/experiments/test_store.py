@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import math
 import sqlite3
+import threading
+from contextlib import closing
 
 import pytest
 
@@ -69,6 +72,37 @@ def test_cells_of_one_experiment_that_saw_other_data_are_refused(filled, realiza
         with pytest.raises(ValueError, match=f"with {name} = "):
             store.missing([realization(filter="lssm", **setting)])
         assert store.missing([realization(experiment="table1", **setting)]), "another experiment stands for itself"
+
+
+def test_a_csv_with_two_configurations_in_a_cell_is_refused_whole(realization, outcome, tmp_path, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    with Store(tmp_path) as store, Store(other) as copy:
+        store.add(realization(draw=0, epochs=2), outcome())
+        store.add(realization(draw=1, epochs=9), outcome())
+        (other / "realizations.csv").write_text(store.to_csv())
+        planned = [realization(draw=draw, epochs=9) for draw in range(3)]
+        with pytest.raises(ValueError, match="with epochs = 2, and also 9"):
+            copy.import_csv(other / "realizations.csv", planned)
+        assert copy.rows() == []
+
+
+def test_losses_that_are_not_finite_are_stored_as_valid_json_and_read_back(realization, outcome, tmp_path):
+    with Store(tmp_path) as store:
+        store.add(realization(), outcome(losses=(1.0, float("nan"), float("inf"))))
+        (record,) = store.records()
+    assert record["curve"]["loss"][0] == 1.0
+    assert all(math.isnan(loss) for loss in record["curve"]["loss"][1:])
+    with sqlite3.connect(tmp_path / "results.sqlite") as database:
+        assert database.execute("SELECT json_valid(curve) FROM realizations").fetchone() == (1,)
+
+
+def test_a_program_that_reads_the_store_delays_a_write_and_does_not_fail_it(filled, realization, outcome):
+    with Store(filled) as store, closing(sqlite3.connect(filled / "results.sqlite", check_same_thread=False)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM realizations").fetchone()
+        threading.Timer(6.0, reader.rollback).start()  # longer than SQLite waits by itself
+        store.add(realization(draw=2), outcome())
+        assert len(store.rows()) == 3
 
 
 def test_a_store_of_another_results_version_is_refused(filled, realization, monkeypatch):
@@ -156,6 +190,10 @@ def test_csv_carries_everything_into_an_empty_store(filled, tmp_path_factory):
         ({"versions": "new"}, "line 2 is not a realization"),
         ({"curve": "[1"}, "line 2 is not a realization"),
         ({"seconds": ""}, "line 2 is not a realization"),
+        ({"id": "0123456789abcdef"}, "line 2 says one thing and its configuration another"),
+        ({"accuracy_last": "7"}, "line 2 has accuracy_last = 7.0; expected a number from 0 to 1"),
+        ({"accuracy_best": "nan"}, "line 2 has accuracy_best = nan"),
+        ({"seconds": "-1"}, "line 2 has seconds = -1.0"),
     ],
 )
 def test_a_csv_that_does_not_match_is_refused(filled, change, message):
@@ -169,6 +207,14 @@ def test_a_csv_that_does_not_match_is_refused(filled, change, message):
         with pytest.raises(ValueError, match=message) as error:
             store.import_csv(filled / "realizations.csv")
     assert "move it away" in str(error.value)
+
+
+def test_a_csv_that_says_something_twice_is_refused(filled):
+    with Store(filled) as store:
+        lines = store.to_csv().splitlines(keepends=True)
+        (filled / "realizations.csv").write_text("".join([*lines, lines[1]]))
+        with pytest.raises(ValueError, match="line 4 repeats line 2"):
+            store.import_csv(filled / "realizations.csv")
 
 
 def test_a_csv_with_a_very_long_curve_is_read_back(realization, outcome, tmp_path, tmp_path_factory):

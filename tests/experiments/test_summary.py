@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from shiftstate.experiments.store import Row
-from shiftstate.experiments.summary import claims_json, summarize, summary_json
+from shiftstate.experiments.config import Cell
+from shiftstate.experiments.rows import Row
+from shiftstate.experiments.summary import PAPER, claims_json, summarize, summary_json
 from shiftstate.experiments.tables import tables_markdown
 
 
@@ -36,6 +37,21 @@ def test_claims_json_has_the_agreed_rows(rows):
     assert len(claims) == 18
     assert {tuple(claim) for claim in claims} == {("claim", "verdict", "effect", "p", "n")}
     assert {claim["verdict"] for claim in claims} == {"undecided"}
+
+
+def test_the_papers_numbers_are_those_of_its_tables():
+    """Percent, mean and standard deviation, as printed."""
+    table1 = {("gcnn", 2): (49, 5), ("rsn", 2): (62, 5), ("lssm", 2): (62, 3)}
+    table1 |= {("gcnn", 4): (40, 17), ("rsn", 4): (53, 12), ("lssm", 4): (60, 16)}
+    expected = {Cell("table1", name, 4, L): value for (name, L), value in table1.items()}
+    for author, values in {
+        "austen": ((64, 20), (80, 19), (87, 14)),
+        "bronte_charlotte": ((71, 16), (68, 16), (73, 15)),
+        "poe": ((64, 18), (72, 19), (83, 14)),
+    }.items():
+        for name, value in zip(("gcnn", "rsn", "lssm"), values, strict=True):
+            expected[Cell("table2", name, 32, 1, author)] = value
+    assert {cell: (round(100 * mean), round(100 * std)) for cell, (mean, std) in PAPER.items()} == expected
 
 
 def test_nothing_stored_gives_valid_files():

@@ -9,14 +9,18 @@ import pytest
 import torch
 
 from shiftstate import cli
+from shiftstate.datasets.corpus import Corpus
 from shiftstate.experiments import realization as module
 from shiftstate.experiments.authorship_claims import against_baselines, table2
 from shiftstate.experiments.claims import judge
 from shiftstate.experiments.config import Cell, Realization, load_preset
+from shiftstate.experiments.inspect import inspect
+from shiftstate.experiments.lock import locked
 from shiftstate.experiments.protocols import AuthorshipProtocol
 from shiftstate.experiments.realization import Split
 from shiftstate.experiments.reproduce import reproduce
-from shiftstate.experiments.store import Row, Store
+from shiftstate.experiments.rows import Row
+from shiftstate.experiments.store import Store
 from shiftstate.experiments.summary import summarize, summary_json
 from shiftstate.experiments.tables import tables_markdown
 from tests.experiments.novels import write_novels
@@ -316,3 +320,29 @@ def test_a_filter_has_to_beat_every_baseline():
     for baselines, verdict in ((["svm"], "holds"), (["svm", "delta"], "does not hold")):
         found = {one.claim: one.verdict for one in judge(cells, against_baselines({"poe": 0.06}, baselines))}
         assert found[name] == verdict
+
+
+def test_a_second_run_with_other_authors_keeps_the_corpus_of_the_first(run, tmp_path):
+    run(tmp_path, "filters=gcnn", "baselines=[]", 'authors=["ann"]')
+    run(tmp_path, "filters=gcnn", "baselines=[]", 'authors=["bob"]')
+    (file,) = tmp_path.glob("corpus-*.npz")
+    assert set(Corpus.load(file).wans) == {"ann", "bob"}
+    run(tmp_path, "filters=gcnn", "baselines=[]", 'authors=["ann"]', "splits=3")  # ann's third split is trained now
+
+
+def test_a_run_that_the_lock_refuses_leaves_the_corpus_as_it_is(run, tmp_path):
+    run(tmp_path, "filters=gcnn", "baselines=[]", 'authors=["ann"]')
+    (file,) = tmp_path.glob("corpus-*.npz")
+    before = file.read_bytes()
+    with locked(tmp_path), pytest.raises(ValueError, match="in use by another run"):
+        run(tmp_path, "filters=gcnn", "baselines=[]", 'authors=["bob"]')
+    assert file.read_bytes() == before
+
+
+def test_inspect_reads_the_texts_again_for_an_author_whom_the_corpus_lacks(run, texts, tmp_path):
+    run(tmp_path, "filters=gcnn", "baselines=[]", 'authors=["ann"]')
+    (file,) = tmp_path.glob("corpus-*.npz")
+    foreign = Corpus.read(texts, authors=["bob"], length=30)
+    file.write_bytes(foreign.to_bytes())
+    assert inspect(tmp_path, texts=texts).same
+    assert set(Corpus.load(file).wans) == {"ann", "bob"}

@@ -7,8 +7,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from shiftstate.experiments.config import Preset, load_preset
-from shiftstate.experiments.figures import CHANCE
 from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.plan import Plan, guess_plan, read_plans
 from shiftstate.experiments.report.lens import Lens, read_lenses, that_fit
@@ -24,7 +22,8 @@ from shiftstate.experiments.report.results import (
 )
 from shiftstate.experiments.report.words import read_words
 from shiftstate.experiments.reproduce import write_report
-from shiftstate.experiments.store import Row, Store
+from shiftstate.experiments.rows import Row
+from shiftstate.experiments.store import Store
 
 PAGE = "report.html"
 OTHER_FILES = ("tables.md", "summary.json", "claims.json", "provenance.json", "plan.json", "realizations.csv")
@@ -91,11 +90,11 @@ def _results(directory: Path, store: Store) -> dict[str, Any]:
     rows, records = store.rows(), store.records()
     recorded = read_plans(directory)
     plans = {**_guesses(rows, recorded), **recorded}
-    report = write_report(directory, store, _preset(plans))
+    report = write_report(directory, store, plans)
     return {
         "filters": describe_filters([record["filter"] for record in records]),
         "experiments": describe_experiments(report.summary, records, plans, report.ceilings),
-        "chance": {**dict.fromkeys(("figure1", "table1"), CHANCE / 100), "table2": 0.5},
+        "chance": dict(report.chances),
         "claims": describe_claims(report.summary.findings) if records else [],
         "realizations": describe_realizations(records),
         "protocols": describe_protocols(records),
@@ -122,10 +121,3 @@ def _guesses(rows: Sequence[Row], recorded: Mapping[str, Plan]) -> dict[str, Pla
         for name in sorted(names)
     }
     return {name: plan for name, plan in guesses.items() if plan is not None}
-
-
-def _preset(plans: Mapping[str, Plan]) -> Preset:
-    """The preset whose reading stands above the tables."""
-    for plan in plans.values():
-        return load_preset(plan.preset)
-    return Preset("none", "Settings of no preset: every line of realizations.csv has its own.", ())
