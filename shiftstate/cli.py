@@ -4,6 +4,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from shiftstate.datasets.fetch import fetch as fetch_books
 from shiftstate.datasets.gutenberg import load_catalogue
 from shiftstate.datasets.texts import check_author
 from shiftstate.experiments.config import EXPERIMENTS, Preset, load_preset
-from shiftstate.experiments.engines import make_engine
+from shiftstate.experiments.engines import check_devices, make_engine
 from shiftstate.experiments.inspect import inspect as run_inspect
 from shiftstate.experiments.inspect import verdict_table
 from shiftstate.experiments.networks import GET_TEXTS, reproduce_figure2, write_wan
@@ -39,8 +40,18 @@ data_app = typer.Typer(no_args_is_help=True)
 app.add_typer(data_app, name="data", help="Get data that is not part of the package.")
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"shiftstate {metadata.version('shiftstate')}")
+        raise typer.Exit
+
+
 @app.callback()
-def shiftstate() -> None:
+def shiftstate(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="say which")
+    ] = False,
+) -> None:
     """Nonlinear state-space graph neural networks: the experiments of the paper, and tools around them."""
 
 
@@ -62,6 +73,8 @@ def reproduce(
     settings = load_preset(preset, config, set or ())
     pool = make_engine(engine, workers, scheduler)
     names = _planned(experiment, settings, texts)
+    if engine == "local":
+        check_devices(one for name in names for one in settings.realizations(name))
     if experiment in ("stability", "all"):
         print(f"The paper's Section 2.1: {', '.join(map(str, write_stability(out)))}")
     if experiment == "figure2" or (experiment == "all" and texts is not None):

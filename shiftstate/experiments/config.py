@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shiftstate.checks import check_name
+from shiftstate.checks import check_name, check_whole
 from shiftstate.experiments.grids import AuthorshipGrid, Grid, SourceGrid
 from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol, SourceProtocol
 from shiftstate.layers import LAYERS
@@ -89,6 +89,10 @@ class Realization:
         axes = {field.name: config.pop(field.name) for field in fields(cls) if field.name not in ("protocol", "author")}
         kind = EXPERIMENTS[check_name("experiment", axes["experiment"], EXPERIMENTS)].protocol
         author = config.pop("author", None)
+        if (author is None) == issubclass(kind, AuthorshipProtocol):
+            raise ValueError(f"author is {author!r}; expected one for experiments on texts, and none for others")
+        for name in ("graph", "draw"):
+            check_whole(name, axes[name], 0)
         return cls(**axes, protocol=_build(kind, config), author=author)
 
     @property
@@ -194,6 +198,11 @@ def _parse_override(text: str) -> dict[str, Any]:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except tomllib.TOMLDecodeError:
         parsed = value.strip()  # a bare word is a string
+        if parsed.startswith(("[", "{")):
+            raise ValueError(
+                f'--set was given {text!r}; expected a list as in K=[4,16] or filters=["gcnn","rsn"]: words in it need '
+                "quotes, and all of it quotes for the shell"
+            ) from None
     return {section: {name: parsed}} if dot else {name: parsed}
 
 
@@ -209,8 +218,9 @@ def _check_keys(source: Mapping[str, Any]) -> None:
     everywhere = [key for keys in known.values() for key in keys]
     for key, value in source.items():
         if isinstance(value, dict):
+            section = known[check_name("section", key, known)]
             for inner in value:
-                check_name("setting", inner, dict.fromkeys(known[check_name("section", key, known)]))
+                check_name("setting", inner, dict.fromkeys(section))
         else:
             check_name("setting", key, dict.fromkeys(everywhere))
 

@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -65,6 +65,16 @@ def make_engine(name: str = "local", workers: int | None = None, scheduler: str 
     if name == "local":
         return lambda: _processes(count)
     return lambda: _dask(count, scheduler)
+
+
+def check_devices(planned: Iterable[Realization]) -> None:
+    """Refuse devices that this machine does not have; workers elsewhere have to see for themselves."""
+    for device in {one.protocol.device for one in planned}:
+        try:
+            torch.zeros(1, device=device).item()
+        except (AssertionError, NotImplementedError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise ValueError(f"device is {device!r}; expected one that this machine has ({reason})") from None
 
 
 def _cores() -> int:

@@ -27,7 +27,13 @@ def locked(directory: Path) -> Iterator[None]:
 
     The operating system drops the lock when the process ends, so a file left behind by a killed run locks nobody out.
     """
-    with open(directory / "lock", "a+", encoding="utf-8") as file:
+    try:
+        opened = open(directory / "lock", "a+", encoding="utf-8")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise ValueError(
+            f"{directory} cannot be written to ({error.strerror}: {directory / 'lock'}); choose another --out"
+        ) from None
+    with opened as file:
         try:
             _lock(file)
         except (BlockingIOError, PermissionError):  # what Linux and macOS say, and what Windows says

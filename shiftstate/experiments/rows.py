@@ -42,6 +42,12 @@ COLUMNS: dict[str, tuple[str, type]] = {
 }
 """Columns of the table `realizations` and of realizations.csv."""
 
+RANGES = {"accuracy_last": 1.0, "accuracy_best": 1.0, "seconds": 1e9, "learning_rate": 1e300}
+RANGES |= dict.fromkeys(("best_epoch", "channels", "parameters"), 2**53)
+"""Numbers of a row end here; they begin at 0."""
+
+OUTCOMES = ("finished", "diverged")
+
 Values = dict[str, Any]
 """A row, by column."""
 
@@ -118,9 +124,10 @@ def to_csv(rows: Iterable[tuple[Any, ...]]) -> str:
 def read_csv(path: Path) -> list[Values]:
     """The rows of a realizations.csv, every one of them checked."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file, strict=True))
-        if not lines or set(lines[0]) != set(COLUMNS):
+        with path.open(encoding="utf-8-sig", newline="") as file:  # Excel puts a mark in front
+            reader = csv.DictReader(file, strict=True)
+            lines = list(reader)
+        if set(reader.fieldnames or ()) != set(COLUMNS):
             raise ValueError("its columns are not those of realizations.csv")
         rows = [_parse(number, line) for number, line in enumerate(lines, start=2)]
         first: dict[str, int] = {}
@@ -134,22 +141,30 @@ def read_csv(path: Path) -> list[Values]:
 
 def _parse(number: int, line: Mapping[str, Any]) -> Values:
     try:
+        if set(line) != set(COLUMNS):
+            raise ValueError("it has more cells than there are columns")
         values: Values = {
             name: None if (name, line[name]) == ("author", "") else kind(line[name])
             for name, (_, kind) in COLUMNS.items()
         }
         realization = Realization.from_json(values["config"])
         dict(json.loads(values["versions"]))
+        datetime.fromisoformat(values["finished_at"])
+        for curve in ("loss", "valid_accuracy"):
+            list(json.loads(values["curve"])[curve])
         split_of(values["curve"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"line {number} is not a realization ({error})") from None
     if values["results_version"] != RESULTS_VERSION:
         raise ValueError(f"line {number} has results version {values['results_version']}; expected {RESULTS_VERSION}")
-    for name, most in (("accuracy_last", 1.0), ("accuracy_best", 1.0), ("seconds", math.inf)):
+    for name, most in RANGES.items():
         if not 0 <= values[name] <= most:  # NaN too
             raise ValueError(f"line {number} has {name} = {values[name]}; expected a number from 0 to {most:g}")
+    if values["outcome"] not in OUTCOMES:
+        raise ValueError(f"line {number} has the outcome {values['outcome']!r}; expected {' or '.join(OUTCOMES)}")
     axes = ("id", "experiment", "filter", "K", "L", "author", "graph", "draw")
-    if any(values[name] != getattr(realization, name) for name in axes):
+    shown = {name: getattr(realization, name) for name in axes} | {"seed": realization.protocol.seed}
+    if any(values[name] != shown[name] for name in shown):
         raise ValueError(f"line {number} says one thing and its configuration another")
     return values
 

@@ -27,7 +27,10 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.path = directory / "results.sqlite"
-        self._database = sqlite3.connect(self.path, timeout=PATIENCE)
+        try:
+            self._database = sqlite3.connect(self.path, timeout=PATIENCE)
+        except sqlite3.OperationalError as error:
+            raise ValueError(f"{self.path} cannot be opened ({error}); expected a file that can be written") from None
         try:
             self._database.execute("PRAGMA synchronous = FULL")
             self._check_whole()
@@ -66,6 +69,8 @@ class Store:
                     f"{self.path} holds results of version {version}; expected {RESULTS_VERSION}: the code has changed "
                     "what a configuration gives; choose another --out"
                 )
+            if not all(isinstance(number, float) for number in (last, best, seconds)):
+                raise ValueError(f"{self.path} holds numbers that are none; was it changed by hand?")
             rows.append(Row(self._realization(config), last, best, outcome, seconds, split_of(curve)))
         key = [(*row.realization.cell, row.realization.graph, row.realization.draw) for row in rows]
         return [row for _, row in sorted(zip(key, rows, strict=True), key=lambda pair: pair[0])]

@@ -195,3 +195,10 @@ def test_names_and_configurations_of_recorded_results_never_change(preset, exper
     assert realizations[0].id == first
     written = "".join(one.id + one.to_json() for one in realizations)
     assert hashlib.sha256(written.encode()).hexdigest()[:16] == digest, "recorded results would be lost"
+
+
+@pytest.mark.parametrize("change", [{"author": "poe"}, {"draw": -1}, {"graph": "first"}])
+def test_configurations_that_no_experiment_has_are_refused(realization, change):
+    config = json.loads(realization().to_json()) | change
+    with pytest.raises(ValueError, match=next(iter(change))):
+        Realization.from_json(json.dumps(config))

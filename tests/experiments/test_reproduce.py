@@ -11,12 +11,13 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
+import shiftstate
 from shiftstate import cli
 from shiftstate.experiments import reproduce as module
 from shiftstate.experiments.config import load_preset
@@ -183,6 +184,19 @@ def test_ctrl_c_while_workers_start_is_one_line(tmp_path, seconds):
     assert (process.returncode, complaints(errors)) == (130, [STOPPED])
 
 
+def test_a_run_that_was_stopped_before_anything_finished_goes_on(here, tmp_path):
+    @contextmanager
+    def stopped():
+        raise KeyboardInterrupt
+        yield
+
+    preset = load_preset("smoke", overrides=[*TINY, "K=2", "filters=gcnn"])
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(["figure1"], preset, tmp_path, stopped)
+    assert (tmp_path / "realizations.csv").exists()
+    assert reproduce(["figure1"], preset, tmp_path, here).stored == 4
+
+
 def test_a_training_that_fails_ends_the_run_and_the_finished_ones_are_in_the_files(here, tmp_path, monkeypatch):
     def fail_at_draw_1(realization):
         if realization.draw == 1:
@@ -252,6 +266,12 @@ def run_main(monkeypatch, capsys, *arguments):
     return end.value.code, capsys.readouterr().err
 
 
+def test_the_command_says_its_version(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["shiftstate", "--version"])
+    cli.main()
+    assert capsys.readouterr().out == f"shiftstate {shiftstate.__version__}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -261,6 +281,9 @@ def run_main(monkeypatch, capsys, *arguments):
         (["reproduce", "figure1", "--set", "epochs"], "expected KEY=VALUE"),
         (["reproduce", "figure1", "--set", "batch_size=20000"], "batch_size is 20000; expected at most 10240"),
         (["reproduce", "figure1", "--config", "absent.toml"], "absent.toml cannot be read"),
+        (["reproduce", "figure1", "--set", "foo={}"], "unknown section 'foo'"),
+        (["reproduce", "figure1", "--set", "filters=[gcnn,rsn]"], "words in it need quotes"),
+        (["reproduce", "figure1", "--set", "device=meta"], "device is 'meta'; expected one that this machine has"),
         (["reproduce", "figure1", "--workers", "0"], "workers is 0"),
         (["reproduce", "figure1", "--workers", "many"], "--workers"),
         (["reproduce", "figure1", "--engine", "dusk"], "did you mean 'dask'"),
@@ -285,6 +308,15 @@ def test_an_out_that_is_a_file_is_refused(tmp_path, monkeypatch, capsys):
     code, errors = run_main(monkeypatch, capsys, "reproduce", "figure1", "--out", tmp_path / "out")
     assert (code, errors.count("\n")) == (2, 1)
     assert "cannot be made" in errors
+
+
+@pytest.mark.parametrize("name", ["lock", "results.sqlite"])
+def test_a_directory_in_the_place_of_a_file_is_refused(name, tmp_path, monkeypatch, capsys):
+    (tmp_path / name).mkdir()
+    code, errors = run_main(monkeypatch, capsys, "reproduce", "figure1", "--preset", "smoke", "--out", tmp_path)
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "cannot be" in errors
+    assert name in errors
 
 
 def test_a_damaged_store_is_named_by_the_command(tmp_path, monkeypatch, capsys):

@@ -194,6 +194,12 @@ def test_csv_carries_everything_into_an_empty_store(filled, tmp_path_factory):
         ({"accuracy_last": "7"}, "line 2 has accuracy_last = 7.0; expected a number from 0 to 1"),
         ({"accuracy_best": "nan"}, "line 2 has accuracy_best = nan"),
         ({"seconds": "-1"}, "line 2 has seconds = -1.0"),
+        ({"seconds": "inf"}, "line 2 has seconds = inf"),
+        ({"parameters": "9" * 30}, "line 2 has parameters = 999"),
+        ({"outcome": "banana"}, "line 2 has the outcome 'banana'; expected finished or diverged"),
+        ({"finished_at": "yesterday"}, "line 2 is not a realization"),
+        ({"curve": "{}"}, "line 2 is not a realization"),
+        ({"seed": "5"}, "line 2 says one thing and its configuration another"),
     ],
 )
 def test_a_csv_that_does_not_match_is_refused(filled, change, message):
@@ -223,6 +229,22 @@ def test_a_csv_with_a_very_long_curve_is_read_back(realization, outcome, tmp_pat
         store.add(realization(), outcome(losses=(1 / 3,) * 20_000))
         (other / "realizations.csv").write_text(store.to_csv())
         assert copy.import_csv(other / "realizations.csv") == 1
+
+
+def test_a_csv_may_hold_nothing_yet_and_begin_with_a_byte_order_mark(filled, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    with Store(filled) as store, Store(other) as copy:
+        (other / "realizations.csv").write_text(copy.to_csv())
+        assert copy.import_csv(other / "realizations.csv") == 0
+        (other / "realizations.csv").write_text(store.to_csv(), encoding="utf-8-sig")
+        assert copy.import_csv(other / "realizations.csv") == 2
+
+
+def test_a_store_with_words_for_numbers_is_named(filled):
+    with sqlite3.connect(filled / "results.sqlite") as database:
+        database.execute("UPDATE realizations SET accuracy_last = 'abc' WHERE draw = 1")
+    with Store(filled) as store, pytest.raises(ValueError, match="holds numbers that are none"):
+        store.rows()
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xff\xfe\x00", b"id\n\0\n"])
