@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from torch import Tensor
 
 from shiftstate.experiments.figures import render
-from shiftstate.experiments.files import write_whole
+from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.graphs import Shift, stochastic_block_model
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
 from shiftstate.stability import LayerLens, examine
@@ -58,10 +58,7 @@ def look() -> dict[str, dict[float, LayerLens]]:
 
 def write(out: Path) -> tuple[Path, ...]:
     """stability.svg, stability.png and stability.json."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"{out} cannot be made ({error.strerror}); expected a directory for the results") from None
+    make_directory(out)
     seen = look()
     figure = draw(seen)
     contents: dict[str, str | bytes] = {"stability.json": json.dumps(numbers(seen), allow_nan=False) + "\n"}

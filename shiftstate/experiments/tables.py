@@ -1,13 +1,16 @@
 """The results and the claims as Markdown tables."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from shiftstate.experiments.claims import title
 from shiftstate.experiments.summary import Line, Summary
 
 Interval = tuple[float, float] | None
 
+NOTE_OF_SOURCES = "Accuracies in %, of the model after the last epoch; the interval's unit is the graph."
+NOTE_OF_AUTHORS = """\
+Accuracies in %, of the model after the last epoch; the interval's unit is the split, or the held-out book, with the
+variance of overlapping splits after Nadeau and Bengio."""
 NOTE_OF_GRAPHS = """\
 Effects are paired differences of per-graph means, or of standard deviations with a jackknife over graphs; p is
 two-sided, after Holm's correction over the claims that could be tested; intervals are not corrected."""
@@ -27,41 +30,25 @@ def tables_markdown(summary: Summary) -> str:
     both = list(zip(summary.lines, summary.intervals, strict=True))
     source = [(line, interval) for line, interval in both if line.author is None]
     authorship = [(line, interval) for line, interval in both if line.author is not None]
-    lines = _source_localization(source) if source or not authorship else []
-    lines += ["", *_authorship(authorship)] if authorship else []
+    lines = [*_cells("experiment", source), "", NOTE_OF_SOURCES] if source or not authorship else []
+    lines += ["", *_cells("table2: author", authorship), "", NOTE_OF_AUTHORS] if authorship else []
     if summary.diverged:
         lines.append(f"{summary.diverged} of the runs diverged; they count with the accuracy they have.")
     lines += ["", *_claims(summary, "graphs" if not authorship else "units")]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
-def _source_localization(cells: Sequence[tuple[Line, Interval]]) -> list[str]:
-    lines = ["| experiment | filter | K | L | n | mean ± std | 95 % interval | best on validation | paper |"]
+def _cells(heading: str, cells: Sequence[tuple[Line, Interval]]) -> list[str]:
+    lines = [f"| {heading} | filter | K | L | n | mean ± std | 95 % interval | best on validation | paper |"]
     lines.append("|---|---|--:|--:|--:|--:|--:|--:|--:|")
     for line, interval in cells:
+        K, L = (line.K, line.L) if line.L else ("–", "–")  # a baseline has no graph
         lines.append(
-            f"| {line.experiment} | {title(line.filter)} | {line.K} | {line.L} | {line.n} | "
+            f"| {line.author or line.experiment} | {title(line.filter)} | {K} | {L} | {line.n} | "
             f"{_points(line.mean)}{_spread(line.std)} | {_range(interval)} | {_points(line.mean_best)} | "
             f"{_points(line.paper_mean, 0)}{_spread(line.paper_std, 0)} |"
         )
-    return [*lines, "", "Accuracies in %, of the model after the last epoch; the interval's unit is the graph."]
-
-
-def _authorship(cells: Sequence[tuple[Line, Interval]]) -> list[str]:
-    lines = ["| table2: author | filter | K | L | n | mean ± std | 95 % interval | best on validation | paper |"]
-    lines.append("|---|---|--:|--:|--:|--:|--:|--:|--:|")
-    for author, own in groupby(cells, key=lambda cell: cell[0].author):
-        for line, interval in own:
-            lines.append(
-                f"| {author} | {title(line.filter)} | {line.K or '–'} | {line.L or '–'} | {line.n} | "
-                f"{_points(line.mean)}{_spread(line.std)} | {_range(interval)} | {_points(line.mean_best)} | "
-                f"{_points(line.paper_mean, 0)}{_spread(line.paper_std, 0)} |"
-            )
-    lines += [
-        "",
-        "Accuracies in %, of the model after the last epoch; the interval's unit is the split, or the held-out",
-    ]
-    return [*lines, "book, with the variance of overlapping splits after Nadeau and Bengio."]
+    return lines
 
 
 def _claims(summary: Summary, unit: str) -> list[str]:
