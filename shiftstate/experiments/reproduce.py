@@ -94,7 +94,9 @@ def write_report(out: Path, store: Store, plans: Mapping[str, Plan]) -> Report:
     summary = summarize(rows, target="figure1" in plans and plans["figure1"].preset == "tuned")
     experiments = list(dict.fromkeys(line.experiment for line in summary.lines))
     ceilings = {experiment: _ceiling(rows, experiment) for experiment in experiments}
-    chances = {row.realization.experiment: 1 / num_classes(row.realization.protocol) for row in rows}
+    protocols = {name: kind.protocol() for name, kind in EXPERIMENTS.items()}  # for what is planned and not stored yet
+    protocols |= {row.realization.experiment: row.realization.protocol for row in rows}
+    chances = {name: 1 / num_classes(protocol) for name, protocol in protocols.items()}
     contents: dict[str, str | bytes] = {
         "realizations.csv": store.to_csv(),
         "summary.json": summary_json(summary),

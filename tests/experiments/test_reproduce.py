@@ -223,7 +223,7 @@ def test_readings_stand_beside_the_experiments_they_belong_to(here, tmp_path):
 def test_the_line_of_chance_is_that_of_the_number_of_blocks(here, tmp_path):
     small = [*TINY, "K=2", "graphs=1", "draws=1", "epochs=1", "filters=gcnn"]
     report = reproduce(["figure1"], load_preset("paper", overrides=small), tmp_path, here)
-    assert report.chances == {"figure1": pytest.approx(1 / 3)}
+    assert report.chances == {"figure1": pytest.approx(1 / 3), "table1": pytest.approx(1 / 5), "table2": 1 / 2}
 
 
 def test_a_finished_run_is_not_run_again_and_its_files_do_not_change(uninterrupted, here):
