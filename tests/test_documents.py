@@ -1,5 +1,6 @@
 """Every snippet in README and docs runs, every docstring example is true, every command exists, every link leads on."""
 
+import csv
 import doctest
 import importlib
 import json
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 import torch
@@ -157,6 +159,37 @@ def test_the_short_tables_of_source_localization_are_those_of_their_records(reco
         place = f"K = {K}" if experiment == "figure1" else f"L = {L}, K = {K}"
         numbers = " | ".join(f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}" for row in cells)
         assert re.search(rf"^\| {place} \| .*{re.escape(numbers)} \|$", section(heading), re.MULTILINE), place
+
+
+def test_the_paper_stands_beside_the_matched_preset_as_it_is_recorded():
+    rows = json.loads((ROOT / "docs/results/paper/summary.json").read_text(encoding="utf-8"))
+    own = [row for row in rows if row["author"] is None]
+    for (experiment, K, L), cells in groupby(own, key=lambda row: (row["experiment"], row["K"], row["L"])):
+        place = f"K = {K}" if experiment == "figure1" else f"L = {L}, K = {K}"
+        numbers = " | ".join(f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}" for row in cells)
+        assert f"\n| {place} | {numbers} | " in section("Architecture or parameter count: the `matched` preset")
+
+
+def test_both_looks_at_the_tuned_target_are_those_of_the_record():
+    with (ROOT / "docs/results/tuned/realizations.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["experiment"] == "figure1"]
+    last = {(row["filter"], row["K"], int(row["graph"])): float(row["accuracy_last"]) for row in rows}
+
+    def leads(name, graphs):
+        gaps = {K: fmean(last[name, K, graph] - last["gcnn", K, graph] for graph in graphs) for K in ("16", "32")}
+        return [f"{100 * gaps[K]:.1f}" for K in ("16", "32")]
+
+    text = " ".join(section("Beyond the paper: the `tuned` preset").split())
+    for words, graphs in (("the RSN does by {} and {} points", range(10)), ("leads of {} and {} points", range(5))):
+        assert words.format(*leads("rsn", graphs)) in text
+    assert (
+        "the leads are {} and {} points for the RSN and {} and {} for the LSSM".format(
+            *leads("rsn", range(5, 10)), *leads("lssm", range(5, 10))
+        )
+        in text
+    )
+    assert "for the RSN and {} and {} for the LSSM, of which".format(*leads("lssm", range(5))) in text
+    assert "the LSSM by {} and {}.".format(*leads("lssm", range(10))) in text
 
 
 def test_the_table_of_readings_is_that_of_its_record():

@@ -38,10 +38,19 @@ def draw(experiment: str, lines: Sequence[Line], ceiling: Ceiling | None = None,
         axis.set_title(heading, fontsize="medium")
     axes[0].set_ylabel("test accuracy (%)")
     axes[0].set_ylim(0, max(105, axes[0].get_ylim()[1]))  # an error bar may end above 100
-    handles, labels = axes[0].get_legend_handles_labels()
-    columns = 7 if authors else 4 if ceiling is None or len(scales) > 1 else 3  # the ceiling's label is a wide one
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), columns), frameon=False)
+    _add_legend(figure, axes[0])
     return figure
+
+
+def _add_legend(figure: Figure, axis: Axes) -> None:
+    """Below the axes, in as few lines as the figure is wide enough for."""
+    FigureCanvasAgg(figure)  # knows how wide a text is
+    handles, labels = axis.get_legend_handles_labels()
+    for columns in range(len(labels), 0, -1):
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+        if legend.get_window_extent().width <= figure.bbox.width or columns == 1:
+            return
+        legend.remove()
 
 
 def _bars(axis: Axes, lines: Sequence[Line], scale: float) -> None:

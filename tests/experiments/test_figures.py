@@ -1,6 +1,7 @@
 """The figures: bars where the means are, error bars half and whole, the same bytes every time."""
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
@@ -50,12 +51,18 @@ def test_the_ceiling_is_a_line_where_it_belongs():
 
 
 @pytest.mark.parametrize("experiment", ["figure1", "table1"])
-def test_the_legend_fits_into_the_figure(experiment):
-    figure = draw(experiment, LINES, Ceiling(exact=1.0, shape=0.583))
+@pytest.mark.parametrize("model", ["", "gcnn:"], ids=["plain", "matched"])
+def test_the_legend_fits_into_the_figure(experiment, model):
+    wide = [replace(line, filter=f"{model}{line.filter}") for line in LINES if line.filter != "gcnn"]
+    figure = draw(experiment, [*LINES, *wide] if model else LINES, Ceiling(exact=1.0, shape=0.583))
     render(figure, "png")
-    legend = figure.legends[0].get_window_extent()
-    assert legend.x0 >= 0
-    assert legend.x1 <= figure.bbox.x1
+    (legend,) = figure.legends
+    place = legend.get_window_extent()
+    assert 0 <= place.x0 < place.x1 <= figure.bbox.x1
+    assert place.y0 >= 0
+    names = {text.get_text() for text in legend.get_texts()}
+    assert {"GCNN", "RSN", "LSSM"} <= names
+    assert not model or "GCNN of the LSSM's size" in names
 
 
 def test_svg_and_png_are_well_formed_and_the_same_every_time():
