@@ -32,7 +32,6 @@ READINGS: dict[str, list[str]] = {
     "live initial states": ["init=alive"],
     "twice the epochs": ["epochs=80"],
     "tanh inside RSN and LSSM": ["state_activation=tanh", "output_activation=tanh"],
-    "float64": ["dtype=float64"],
 }
 FILTERS = ("gcnn", "rsn", "lssm")
 BASE = next(iter(READINGS))
