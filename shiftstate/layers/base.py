@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from shiftstate.checks import check_finite, check_name, check_whole
 from shiftstate.filters import Step, Taps, choose_kernel, reference
 from shiftstate.filters.activations import Activation, activation
+from shiftstate.filters.linear import linear
 from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
@@ -201,9 +202,9 @@ class Layer(nn.Module):
             x = x.unsqueeze(-2)  # (N, B, 1, G), against weights (F, G)
             return x, x
         if self.mixing == "depthwise":
-            x = (x @ self.mix).unsqueeze(-1)  # (N, B, F, 1), against weights (F, 1)
+            x = linear(x, self.mix).unsqueeze(-1)  # (N, B, F, 1), against weights (F, 1)
             return x, x
-        return x, x @ self.project if hasattr(self, "project") else x  # (N, B, G), (N, B, F)
+        return x, linear(x, self.project) if hasattr(self, "project") else x  # (N, B, G), (N, B, F)
 
     def update_weights(self) -> dict[str, Tensor]:
         """Weights of the state update by parameter name, leading axis K."""

@@ -3,6 +3,7 @@
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
+from shiftstate.filters.linear import linear
 from shiftstate.layers.base import Layer
 
 
@@ -71,7 +72,7 @@ class GCNN(Layer):
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The input as the recurrence sees it, and w_0; dense mixing is the bank's."""
-        x = (x @ self.mix).unsqueeze(-1) if self.mixing == "depthwise" else x.unsqueeze(-2)
+        x = linear(x, self.mix).unsqueeze(-1) if self.mixing == "depthwise" else x.unsqueeze(-2)
         return x, x
 
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:

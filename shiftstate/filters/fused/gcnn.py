@@ -17,6 +17,7 @@ from shiftstate.filters.fused.elementary import gather_row
 from shiftstate.filters.fused.ends import add_blocks
 from shiftstate.filters.fused.once import once, refuse_twice
 from shiftstate.filters.fused.product import Product, both, check_operator, fast_shift
+from shiftstate.filters.linear import linear
 from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
 
@@ -182,13 +183,13 @@ def _powers(w: Tensor, h: Tensor, shift: Shift) -> Tensor:
     states = [w]
     for _ in range(h.shape[0] - 1):
         states.append(fast_shift(states[-1], shift))
-    return torch.einsum("knbg,kfg->nbf", torch.stack(states), h)
+    return linear(torch.stack(states, -2).flatten(-2), h.transpose(1, 2).flatten(0, 1))
 
 
 def _horner_bank(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
     """u_k = h_k x + S u_{k+1}: nothing is kept but x."""
     x = x.contiguous()  # or each of the K + 1 products would copy it, and keep the copy
-    u = x @ h[-1].T
+    u = linear(x, h[-1].T)
     for weight in h[:-1].flip(0):
-        u = fast_shift(u, shift) + x @ weight.T
+        u = fast_shift(u, shift) + linear(x, weight.T)
     return u

@@ -17,16 +17,7 @@ from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.elementary import encode
 from shiftstate.filters.fused.product import Product
 from shiftstate.filters.fused.setting import Setting
-
-ROWS = 4096  # rows of one partial product of a weight's gradient: fixed, so that threads do not change the sum
-
-
-def summed_product(left: Tensor, right: Tensor) -> Tensor:
-    """leftᵀ right, over many rows, as partial products of fixed size added in order."""
-    total = torch.zeros(left.shape[1], right.shape[1], dtype=left.dtype)
-    for first in range(0, left.shape[0], ROWS):
-        total += left[first : first + ROWS].T @ right[first : first + ROWS]
-    return total
+from shiftstate.filters.linear import summed_product
 
 
 class MatrixRecurrence:
