@@ -189,7 +189,8 @@ def _powers(w: Tensor, h: Tensor, shift: Shift) -> Tensor:
 def _horner_bank(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
     """u_k = h_k x + S u_{k+1}: nothing is kept but x."""
     x = x.contiguous()  # or each of the K + 1 products would copy it, and keep the copy
-    u = linear(x, h[-1].T)
-    for weight in h[:-1].flip(0):
+    *lower, highest = h  # views: a copy of the weights would be kept
+    u = linear(x, highest.T)
+    for weight in reversed(lower):
         u = fast_shift(u, shift) + linear(x, weight.T)
     return u
