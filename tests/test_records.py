@@ -1,0 +1,35 @@
+"""The records under docs/results are complete, and the code still begins the trainings that they hold."""
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shiftstate.experiments.config import Realization, load_preset
+from shiftstate.experiments.realization import run
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+
+
+def recorded(record, experiment):
+    with (RESULTS / record / "realizations.csv").open(newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["experiment"] == experiment]
+
+
+@pytest.mark.parametrize("experiment", ["figure1", "table1"])
+@pytest.mark.parametrize("record", ["paper", "community", "tuned", "matched"])
+def test_a_record_holds_every_realization_of_its_preset(record, experiment):
+    planned = {realization.id for realization in load_preset(record).realizations(experiment)}
+    assert {row["id"] for row in recorded(record, experiment)} == planned
+
+
+@pytest.mark.parametrize("filter", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("record", ["paper", "community"])
+def test_the_first_epoch_of_a_recorded_training_comes_again(record, filter):
+    """A change of what a configuration gives needs a new RESULTS_VERSION; rounding shows later than in one epoch."""
+    row = next(row for row in recorded(record, "figure1") if (row["filter"], row["K"]) == (filter, "4"))
+    realization = Realization.from_json(row["config"])
+    fit = run(replace(realization, protocol=replace(realization.protocol, epochs=1))).fit
+    assert fit.losses[0] == pytest.approx(json.loads(row["curve"])["loss"][0], rel=1e-4)
