@@ -42,13 +42,12 @@ def prepare(texts: Path, planned: Sequence[Realization], directory: Path) -> dic
         if file is None or not isinstance(protocol, AuthorshipProtocol):
             continue
         known = Corpus.load(file) if file.exists() else None
-        there = set() if known is None else set(known.wans)
-        corpus = known if known is not None and there.issuperset(authors) else None
-        if corpus is None:
-            corpus = new[file] = _read(texts, sorted(there.union(authors)), protocol)
+        if known is not None and known.wans.keys() >= set(authors):
+            corpus = known
+        else:
+            corpus = new[file] = _read(texts, sorted({*authors, *(known.wans if known else ())}), protocol)
         for author in authors:
-            if (protocol, author) in firsts:
-                _check_split(firsts[protocol, author], corpus, protocol)
+            _check_split(firsts[protocol, author], corpus, protocol)
     return new
 
 
