@@ -1,6 +1,6 @@
 """Nonlinear state-space graph neural networks for PyTorch."""
 
-from shiftstate import stability
+from shiftstate import lens, stability
 from shiftstate.checks import checking
 from shiftstate.filters import Step, Taps
 from shiftstate.graphs import Shift
@@ -29,5 +29,6 @@ __all__ = [
     "Trace",
     "checking",
     "fit",
+    "lens",
     "stability",
 ]

@@ -14,13 +14,14 @@ ORDER = ("checks", "graphs", "filters", "layers", "readout", "network", "trainin
 # Rooms beside the line, and all they may import.
 BESIDE = {
     "datasets": {"checks", "graphs"},
-    "stability": {"checks", "graphs", "filters", "layers"},
+    "lens": {"checks", "graphs", "filters", "layers"},
+    "stability": {"lens"},
     "pyg": {"checks", "graphs", "filters", "layers"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
     "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training", "pyg"},
 }
 # What the rooms of the line may import from beside it.
-TAKES = {"experiments": {"datasets", "stability"}, "cli": {"datasets", "stability", "bench", "testing", "pyg"}}
+TAKES = {"experiments": {"datasets", "lens"}, "cli": {"datasets", "lens", "bench", "testing", "pyg"}}
 
 
 def room_of(module):

@@ -12,7 +12,7 @@ import torch
 from shiftstate.bench import drop_in, memory
 from shiftstate.bench.cases import SMALL, TABLE, Case, Setup, large
 from shiftstate.bench.drop_in import DropIn
-from shiftstate.bench.growth import AXES, Curve, curve
+from shiftstate.bench.growth import AXES, GrowthCurve, curve
 from shiftstate.bench.timing import EXACT, TOLERANCE, agree, best_times
 
 __all__ = ["Memory", "Report", "Row", "run"]
@@ -74,7 +74,7 @@ class Report:
     rows: list[Row]
     """One a case on one thread, then the large cases on two."""
     memory: Memory | None
-    growth: list[Curve]
+    growth: list[GrowthCurve]
     drop_in: DropIn | None = None
     """None without PyTorch Geometric, and on other devices than the CPU."""
 

@@ -18,7 +18,7 @@ AXES: dict[str, tuple[Case, ...]] = {
 
 
 @dataclass(frozen=True)
-class Curve:
+class GrowthCurve:
     """One axis: sizes, seconds, ratios to the bare shifts at the same size, bytes, and the fitted exponents."""
 
     axis: str
@@ -37,7 +37,7 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     return sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True)) / sum((a - mx) ** 2 for a in x)
 
 
-def curve(axis: str, cases: Sequence[Case], repeats: int, said: Callable[[str], None]) -> Curve:
+def curve(axis: str, cases: Sequence[Case], repeats: int, said: Callable[[str], None]) -> GrowthCurve:
     """Measure one axis."""
     sizes = [{"K": c.K, "E": c.edges or 0, "N": c.nodes, "C": c.channels[1]}[axis] for c in cases]
     seconds, ratios, peaks = [], [], []
@@ -50,7 +50,7 @@ def curve(axis: str, cases: Sequence[Case], repeats: int, said: Callable[[str], 
         if memory.supported():
             said(f"{axis} = {size:,}: memory")
             peaks.append(memory.peak_bytes(case, "auto"))
-    return Curve(
+    return GrowthCurve(
         axis,
         tuple(sizes),
         tuple(seconds),

@@ -21,8 +21,8 @@ from shiftstate.experiments.realization import train, versions
 from shiftstate.experiments.rows import Row
 from shiftstate.experiments.store import Store
 from shiftstate.layers import LAYERS
-from shiftstate.stability import Lens, examine
-from shiftstate.stability.draw import draw
+from shiftstate.lens import Lens, examine
+from shiftstate.lens.draw import draw
 
 SIGNALS = 100
 """Test signals that the curves are taken over."""

@@ -19,8 +19,8 @@ from shiftstate.experiments.figures import render
 from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.graphs import Shift, stochastic_block_model
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
-from shiftstate.stability import LayerLens, examine
-from shiftstate.stability.as_json import number
+from shiftstate.lens import LayerLens, examine
+from shiftstate.lens.as_json import number
 
 K = 32
 DRAWS = 200
@@ -86,7 +86,7 @@ def numbers(seen: Seen) -> dict[str, Any]:
         }
 
     return {
-        "kind": "shiftstate.stability",
+        "kind": "shiftstate.lens",
         "K": K,
         "draws": DRAWS,
         "seed": SEED,

@@ -48,7 +48,7 @@ def add_lenses(directory: Path) -> None:
     names = [*HOSTILE, *(f"node {place}" for place in range(count - len(HOSTILE)))]
     for name, channels in (("lssm", [1, 2, 2]), ("gcnn", [1, 2])):
         network = ss.Network(name, channels, 5, ss.PoolReadout(2))
-        lens = ss.stability.examine(network, x, shift, torch.tensor([0, 1, 0]), names=names).to_dict()
+        lens = ss.lens.examine(network, x, shift, torch.tensor([0, 1, 0]), names=names).to_dict()
         lens["realization"] = {
             "experiment": "figure1",
             "filter": name,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.stability.layout import layout
+from shiftstate.lens.layout import layout
 
 WORDS = 60
 """Words drawn."""

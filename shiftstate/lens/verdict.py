@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
-from shiftstate.stability.graph import Spectrum
+from shiftstate.lens.graph import Spectrum
 
 if TYPE_CHECKING:
-    from shiftstate.stability.lens import LayerLens
+    from shiftstate.lens.examination import LayerLens
 
 EXPLODED = 100.0
 VANISHED = 1e-3

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, mse_loss
 
-from shiftstate.stability.record import Record
+from shiftstate.lens.record import Record
 
 Loss = Callable[[Tensor, Tensor | None], Tensor]
 

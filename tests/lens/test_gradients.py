@@ -6,9 +6,9 @@ from torch.nn.functional import cross_entropy
 from torch.testing import assert_close
 
 import shiftstate as ss
-from shiftstate.stability import examine
+from shiftstate.lens import examine
 from shiftstate.testing.material import graph
-from tests.stability.subjects import SUBJECTS, cycle, make, signal
+from tests.lens.subjects import SUBJECTS, cycle, make, signal
 
 
 def flow(model, x, shift, *args, **options):

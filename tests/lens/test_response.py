@@ -6,9 +6,9 @@ import torch
 from torch.testing import assert_close
 
 import shiftstate as ss
-from shiftstate.stability import examine
+from shiftstate.lens import examine
 from shiftstate.testing.material import graph
-from tests.stability.subjects import make, signal
+from tests.lens.subjects import make, signal
 
 
 @pytest.mark.parametrize("mixing", ["bank", "dense", "depthwise"])

@@ -1,6 +1,6 @@
 """The lens: put a layer, or every layer of a network, under it and see what happens along the shifts.
 
-`examine` gives a `Lens`; ``lens.to_json()`` is what a page draws from. docs/stability.md describes the format.
+`examine` gives a `Lens`; ``lens.to_json()`` is what a page draws from. docs/lens.md describes the format.
 """
 
 import json
@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from shiftstate.checks import check_whole
 from shiftstate.graphs import Shift
 from shiftstate.layers import GCNN
-from shiftstate.stability import as_json
-from shiftstate.stability.curves import Curve, Gate, gate_curves, memory_curve, output_curve, state_curve
-from shiftstate.stability.gradients import Gradients, Loss, default_loss, gradients
-from shiftstate.stability.graph import Drawing, Spectrum, drawing, spectrum
-from shiftstate.stability.reach import Reach, reach
-from shiftstate.stability.record import Record, at_rest, record
-from shiftstate.stability.response import Response, response
-from shiftstate.stability.verdict import WORDS, Verdict, judge
+from shiftstate.lens import as_json
+from shiftstate.lens.curves import Curve, Gate, gate_curves, memory_curve, output_curve, state_curve
+from shiftstate.lens.gradients import Gradients, Loss, default_loss, gradients
+from shiftstate.lens.graph import Drawing, Spectrum, drawing, spectrum
+from shiftstate.lens.reach import Reach, reach
+from shiftstate.lens.record import Record, at_rest, record
+from shiftstate.lens.response import Response, response
+from shiftstate.lens.verdict import WORDS, Verdict, judge
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Lens:
         return as_json.lens(self)
 
     def to_json(self) -> str:
-        """As strict JSON; docs/stability.md describes every key."""
+        """As strict JSON; docs/lens.md describes every key."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     def __str__(self) -> str:
@@ -138,7 +138,7 @@ def examine(
     Example:
         >>> import torch, shiftstate as ss
         >>> shift = ss.Shift.from_edges([[0, 1, 2, 3], [1, 2, 3, 0]])
-        >>> lens = ss.stability.examine(ss.GCNN(1, 1, 40), torch.ones(4, 1), ss.Shift.from_matrix(2 * shift.to_dense()))
+        >>> lens = ss.lens.examine(ss.GCNN(1, 1, 40), torch.ones(4, 1), ss.Shift.from_matrix(2 * shift.to_dense()))
         >>> lens.verdict.word, lens.verdict.since
         ('exploding', 7)
     """

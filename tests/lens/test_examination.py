@@ -10,13 +10,22 @@ from hypothesis import given, settings
 from torch.testing import assert_close
 
 import shiftstate as ss
-from shiftstate.stability import examine
-from shiftstate.stability.as_json import number
-from shiftstate.stability.draw import draw
-from shiftstate.stability.layout import layout
+from shiftstate.lens import examine
+from shiftstate.lens.as_json import number
+from shiftstate.lens.draw import draw
+from shiftstate.lens.layout import layout
 from shiftstate.testing.material import graph
-from tests.stability.subjects import SUBJECTS, cycle, make, path, signal
+from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
 from tests.strategies import graphs, layouts
+
+
+def test_the_older_name_of_the_room_gives_the_same_names():
+    from shiftstate import lens, stability
+    from shiftstate.stability import examine as by_its_older_name
+
+    assert by_its_older_name is ss.stability.examine is ss.lens.examine is examine
+    assert stability.__all__ == lens.__all__
+    assert all(getattr(stability, name) is getattr(lens, name) for name in lens.__all__)
 
 
 def refuse(constant):

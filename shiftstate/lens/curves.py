@@ -14,7 +14,7 @@ from torch import Tensor
 from shiftstate.filters.activations import activation
 from shiftstate.graphs import Shift
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
-from shiftstate.stability.record import Record
+from shiftstate.lens.record import Record
 
 MARGIN = 0.015
 """Of the width of the range: |tanh| > 0.97, sigmoid < 0.015 or > 0.985."""

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 import shiftstate as ss
-from shiftstate.stability import examine
-from shiftstate.stability.reach import hop_distances, reach
+from shiftstate.lens import examine
+from shiftstate.lens.reach import hop_distances, reach
 from shiftstate.testing.material import graph
-from tests.stability.subjects import SUBJECTS, cycle, make, path, signal
+from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
 from tests.strategies import graphs, layouts
 
 
@@ -99,7 +99,7 @@ def test_probes_depend_on_the_seed_alone():
 
 
 def test_large_graphs_are_probed_some_at_a_time(monkeypatch):
-    from shiftstate.stability import reach as module
+    from shiftstate.lens import reach as module
 
     layer, x, shift = make("rsn-tanh"), signal(8, 2), graph()
     whole = reach(layer, x, shift)

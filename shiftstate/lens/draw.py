@@ -8,7 +8,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from shiftstate.stability.lens import LayerLens, Lens
+from shiftstate.lens.examination import LayerLens, Lens
 
 INK, SOFT, GRID = "#2d3748", "#718096", "#e2e8f0"
 COLORS = ("#2b6cb0", "#dd6b20", "#2f855a", "#805ad5", "#b83280", "#718096", "#b7791f", "#0987a0", "#9b2c2c", "#4c51bf")

@@ -8,10 +8,10 @@ from torch.testing import assert_close
 
 import shiftstate as ss
 from shiftstate.filters.activations import activation
-from shiftstate.stability import examine
-from shiftstate.stability.curves import bounds
+from shiftstate.lens import examine
+from shiftstate.lens.curves import bounds
 from shiftstate.testing.material import graph
-from tests.stability.subjects import SUBJECTS, cycle, make, path, signal
+from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
 from tests.strategies import graphs
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from shiftstate.stability.curves import Curve, Gate
-from shiftstate.stability.graph import Drawing, Spectrum
-from shiftstate.stability.reach import Reach
-from shiftstate.stability.response import Response
-from shiftstate.stability.verdict import Verdict
+from shiftstate.lens.curves import Curve, Gate
+from shiftstate.lens.graph import Drawing, Spectrum
+from shiftstate.lens.reach import Reach
+from shiftstate.lens.response import Response
+from shiftstate.lens.verdict import Verdict
 
 if TYPE_CHECKING:
-    from shiftstate.stability.lens import LayerLens, Lens, Sample
+    from shiftstate.lens.examination import LayerLens, Lens, Sample
 
 FORMAT = 1
 """Raised when a key changes its meaning or goes; new keys do not raise it."""

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shiftstate as ss
-from shiftstate.stability import examine
-from shiftstate.stability.verdict import growth, since_when
-from tests.stability.subjects import cycle, make, path, signal
+from shiftstate.lens import examine
+from shiftstate.lens.verdict import growth, since_when
+from tests.lens.subjects import cycle, make, path, signal
 
 
 def verdict(layer, x, shift, **options):
