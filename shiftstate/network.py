@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +13,7 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
 from shiftstate.checks import check_name, check_whole
+from shiftstate.files import write_whole
 from shiftstate.filters.activations import Activation
 from shiftstate.filters.activations import activation as named_activation
 from shiftstate.graphs import Shift
@@ -103,13 +103,7 @@ class Network(nn.Module):
             raise ValueError(f"{target.parent} is not a folder; expected the path of a file in one that exists")
         metadata = {"shiftstate.format": str(FORMAT), "shiftstate.network": _as_json(self.config())}
         tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        try:
-            temporary.write_bytes(to_bytes(tensors, metadata))
-            os.replace(temporary, target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_whole(target, to_bytes(tensors, metadata))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], filter: type[Layer] | None = None) -> "Network":

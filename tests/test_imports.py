@@ -10,15 +10,15 @@ import shiftstate
 ROOT = Path(shiftstate.__file__).parent
 
 # A room may import itself and what stands before it on this line.
-ORDER = ("checks", "graphs", "filters", "layers", "readout", "network", "training", "experiments", "cli")
+ORDER = ("checks", "files", "graphs", "filters", "layers", "readout", "network", "training", "experiments", "cli")
 # Rooms beside the line, and all they may import.
 BESIDE = {
-    "datasets": {"checks", "graphs"},
+    "datasets": {"checks", "files", "graphs"},
     "lens": {"checks", "graphs", "filters", "layers"},
     "stability": {"lens"},
     "pyg": {"checks", "graphs", "filters", "layers"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
-    "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training", "pyg"},
+    "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training", "pyg", "files"},
 }
 # What the rooms of the line may import from beside it.
 TAKES = {"experiments": {"datasets", "lens"}, "cli": {"datasets", "lens", "bench", "testing", "pyg"}}

@@ -120,15 +120,10 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(path, monkeypatc
     def fail(*args, **kwargs):
         raise error
 
-    def write_half(self, data):
-        with open(self, "wb") as file:
-            file.write(data[: len(data) // 2])
-        raise error
-
     if fault == "serialise":
         monkeypatch.setattr("shiftstate.network.to_bytes", fail)
     elif fault == "write":
-        monkeypatch.setattr("pathlib.Path.write_bytes", write_half)
+        monkeypatch.setattr(os, "fsync", fail)
     else:
         monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(type(error)):

@@ -15,10 +15,10 @@ from statistics import fmean, stdev
 
 from shiftstate.experiments.config import load_preset
 from shiftstate.experiments.engines import make_engine
-from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.reproduce import reproduce
 from shiftstate.experiments.statistics import difference
 from shiftstate.experiments.store import Store
+from shiftstate.files import make_directory, write_whole
 
 READINGS: dict[str, list[str]] = {
     "as in the paper preset": [],

@@ -1,9 +1,8 @@
 """The report as a table, a JSON file and a picture."""
 
+import io
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +10,7 @@ from rich.table import Table
 
 from shiftstate.bench import Report, Row
 from shiftstate.bench.drop_in import DropIn
+from shiftstate.files import write_whole
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -87,18 +87,12 @@ def _mb(size: int) -> str:
     return f"{size / 1e6:,.0f} MB"
 
 
-@contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A place to write to, moved to ``path`` when all is written; otherwise nothing is left."""
-    temporary = path.with_name(f".part.{path.name}")  # in front: matplotlib goes by the end of the name
+def _write(path: Path, content: str | bytes) -> None:
+    """The file appears whole or not at all."""
     try:
-        yield temporary
-        os.replace(temporary, path)
+        write_whole(path, content)
     except OSError as error:
         raise ValueError(f"{path} cannot be written ({error}); expected a path in a writable folder") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: Path) -> None:
@@ -111,8 +105,7 @@ def check_writable(path: Path) -> None:
 
 def write_json(report: Report, path: Path) -> None:
     """All numbers; the file appears whole or not at all."""
-    with _whole(path) as file:
-        file.write_text(json.dumps(report.to_json(), indent=1) + "\n")
+    _write(path, json.dumps(report.to_json(), indent=1) + "\n")
 
 
 def plot(report: Report, path: Path) -> None:
@@ -140,8 +133,9 @@ def plot(report: Report, path: Path) -> None:
         axes[1, 0].set_ylabel("peak memory, MB")
         figure.suptitle("LSSM, sparse graph, depthwise, one thread: growth")
         figure.tight_layout()
+        picture = io.BytesIO()
         try:
-            with _whole(path) as file:
-                figure.savefig(file)
+            figure.savefig(picture, format=path.suffix.removeprefix(".") or None)
         finally:
             plt.close(figure)
+    _write(path, picture.getvalue())

@@ -2,7 +2,6 @@
 
 import hashlib
 import http.client
-import os
 import re
 import time
 import urllib.error
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 
 from shiftstate.checks import check_whole
 from shiftstate.datasets.gutenberg import Book, WrongText, check_book, strip_boilerplate
+from shiftstate.files import make_directory, remove_leftovers, write_whole
 
 GUTENBERG = "https://www.gutenberg.org"
 LOCATIONS = ("cache/epub/{id}/pg{id}.txt", "files/{id}/{id}-0.txt")
@@ -71,7 +71,7 @@ def fetch(
     check_whole("attempts", attempts, 1)
     if urlsplit(mirror).scheme not in ("http", "https") or not urlsplit(mirror).netloc:
         raise ValueError(f"mirror is {mirror!r}; expected an address that starts with https:// or http://")
-    _make(out)
+    make_directory(out, "the texts")
     sums = _read_sums(out)
     kept = {book.path for book in books if _is_whole(out / book.path, sums.get(book.path))}
     missing = [book for book in books if book.path not in kept]
@@ -184,23 +184,8 @@ def _read_sums(out: Path) -> dict[str, str]:
 
 
 def _store(path: Path, data: bytes) -> str:
-    """Write under another name and rename, so that a file is whole or not there; its checksum."""
+    """Write a file, whole or not at all, and remove what a killed call left of it; return its checksum."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        with open(partial, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    remove_leftovers(path.parent, [path.name])
+    write_whole(path, data)
     return hashlib.sha256(data).hexdigest()
-
-
-def _make(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"{out} cannot be made ({error.strerror}); expected a folder for the texts") from None

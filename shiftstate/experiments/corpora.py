@@ -8,9 +8,9 @@ from shiftstate.datasets.corpus import FORMAT, Corpus
 from shiftstate.datasets.texts import check_author, find_texts
 from shiftstate.experiments.config import Realization
 from shiftstate.experiments.data import authorship_data
-from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.networks import GET_TEXTS
 from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol
+from shiftstate.files import write_whole
 
 NO_TEXTS = f"table2 needs texts; {GET_TEXTS}"
 

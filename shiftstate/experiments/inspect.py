@@ -16,10 +16,10 @@ from shiftstate.experiments.config import Realization
 from shiftstate.experiments.corpora import NO_TEXTS, corpus_file, prepare, write_corpora
 from shiftstate.experiments.data import build_data
 from shiftstate.experiments.figures import render
-from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.realization import train, versions
 from shiftstate.experiments.rows import Row
 from shiftstate.experiments.store import Store
+from shiftstate.files import write_whole
 from shiftstate.layers import LAYERS
 from shiftstate.lens import Lens, examine
 from shiftstate.lens.draw import draw

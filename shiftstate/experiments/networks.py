@@ -13,8 +13,8 @@ from shiftstate.datasets.texts import Sentences, check_author, excerpts, find_te
 from shiftstate.datasets.wan import find_words, load_words, wan, word_counts
 from shiftstate.datasets.wan_formats import check_format, wan_bytes
 from shiftstate.experiments.figures import render
-from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.wan_picture import draw_wan
+from shiftstate.files import make_directory, write_whole
 
 PICTURES = (".svg", ".png")
 GET_TEXTS = "give their folder as --texts DIR, or get the books by `shiftstate data fetch gutenberg --out DIR`"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shiftstate.experiments.config import EXPERIMENTS, PRESETS, Preset, Realization, load_preset
-from shiftstate.experiments.files import write_whole
+from shiftstate.files import write_whole
 
 NAME = "plan.json"
 

@@ -15,7 +15,6 @@ from shiftstate.experiments.corpora import NO_TEXTS, prepare, write_corpora
 from shiftstate.experiments.data import num_classes
 from shiftstate.experiments.engines import Engine, work
 from shiftstate.experiments.figures import draw, render
-from shiftstate.experiments.files import make_directory, write_whole
 from shiftstate.experiments.lock import locked
 from shiftstate.experiments.plan import Plan, write_plan
 from shiftstate.experiments.progress import Progress
@@ -26,6 +25,7 @@ from shiftstate.experiments.store import Store
 from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json
 from shiftstate.experiments.sweep import SweepError, sweep
 from shiftstate.experiments.tables import tables_markdown
+from shiftstate.files import make_directory, write_whole
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from torch import Tensor
 
 from shiftstate.experiments.figures import render
-from shiftstate.experiments.files import make_directory, write_whole
+from shiftstate.files import make_directory, write_whole
 from shiftstate.graphs import Shift, stochastic_block_model
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
 from shiftstate.lens import LayerLens, examine

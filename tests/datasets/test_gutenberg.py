@@ -1,6 +1,7 @@
 """Books from a server that misbehaves: every file in the folder is whole and right, and a second call goes on."""
 
 import hashlib
+import os
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -189,7 +190,7 @@ def test_a_fetch_that_is_stopped_while_writing_leaves_no_half_file_and_goes_on(r
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(fetching.os, "replace", stopped)
+        patch.setattr(os, "replace", stopped)
         with pytest.raises(KeyboardInterrupt):
             run()
     assert files_in(tmp_path / "out") == []
@@ -231,7 +232,7 @@ def test_a_mirror_is_a_web_address(tmp_path, mirror):
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "out").write_text("a file")
-    with pytest.raises(ValueError, match="expected a folder for the texts"):
+    with pytest.raises(ValueError, match="expected a directory for the texts"):
         fetch([BOOK], tmp_path / "out")
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from shiftstate.cli import main
-from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.report import lens as report_lens
 from shiftstate.experiments.report import page as report_page
 from shiftstate.experiments.report.build import gather, write_page
 from shiftstate.experiments.report.page import SCRIPTS, embed, render
 from shiftstate.experiments.report.results import describe_filters
 from shiftstate.experiments.store import Store
+from shiftstate.files import write_whole
 from tests.experiments.reports import HOSTILE, NAME, add_lenses, add_words, fill
 
 pytest.importorskip("plotly", reason="the page's charts need the extra `report`")

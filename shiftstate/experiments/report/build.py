@@ -7,7 +7,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from shiftstate.experiments.files import write_whole
 from shiftstate.experiments.plan import Plan, guess_plan, read_plans
 from shiftstate.experiments.report.lens import Lens, read_lenses, that_fit
 from shiftstate.experiments.report.page import chart_library, render
@@ -24,6 +23,7 @@ from shiftstate.experiments.report.words import read_words
 from shiftstate.experiments.reproduce import write_report
 from shiftstate.experiments.rows import Row
 from shiftstate.experiments.store import Store
+from shiftstate.files import write_whole
 
 PAGE = "report.html"
 OTHER_FILES = ("tables.md", "summary.json", "claims.json", "provenance.json", "plan.json", "realizations.csv")
