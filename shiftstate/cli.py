@@ -59,7 +59,7 @@ def shiftstate(
 def reproduce(
     experiment: Annotated[str, typer.Argument(help="figure1, table1, table2, figure2, stability or all")],
     out: Annotated[Path, typer.Option(help="directory of the results; an earlier run in it is continued")],
-    preset: Annotated[str, typer.Option(help="smoke, quick, paper, community, tuned, matched or books")] = "quick",
+    preset: Annotated[str, typer.Option(help="one of the names in docs/experiments.md")] = "quick",
     workers: Annotated[int | None, typer.Option(help="processes; as many as cores by default")] = None,
     engine: Annotated[str, typer.Option(help="local, or dask")] = "local",
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,

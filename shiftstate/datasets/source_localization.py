@@ -1,7 +1,8 @@
 """Source localization: from which block of the graph did a diffused signal come?"""
 
 from dataclasses import dataclass
-from typing import Literal
+from importlib import import_module
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -11,6 +12,8 @@ from torch import Tensor
 from shiftstate.checks import check_name, check_seed, check_whole
 from shiftstate.datasets.samples import Samples, standardized
 from shiftstate.graphs import BlockGraph, Shift
+
+Source = Literal["hub", "any", "one", "clusters"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,7 @@ class SourceLocalization:
         cls,
         graph: BlockGraph,
         *,
-        source: Literal["hub", "any"] = "hub",
+        source: Source = "hub",
         standardize: bool = False,
         num_samples: tuple[int, int, int] = (10240, 2560, 2560),
         max_time: int = 50,
@@ -48,7 +51,9 @@ class SourceLocalization:
         Args:
             graph: the graph and its blocks.
             source: "hub": the source of a block is its node of highest degree, the lowest id among equals.
-                "any": a node of the block, uniformly drawn for every sample.
+                "any": a node of the block, uniformly drawn for every sample. "one": a node of the block, drawn once
+                for all samples. "clusters": as "hub", with the classes found by spectral clustering of the graph
+                instead of its blocks (needs scikit-learn).
             standardize: subtract each node's mean over the training set and divide by its standard deviation;
                 nodes that never vary there are only centred.
             num_samples: samples for training, validation and test.
@@ -56,7 +61,7 @@ class SourceLocalization:
             seed: a whole number, or a generator to go on drawing from.
             dtype: of signals and shift; diffusion and standardization run in float64 whatever it is.
         """
-        check_name("source", source, ("hub", "any"))
+        check_name("source", source, get_args(Source))
         check_whole("max_time", max_time, 0)
         if len(num_samples) != 3:
             raise ValueError(f"num_samples is {num_samples!r}; expected three: for training, validation and test")
@@ -64,7 +69,7 @@ class SourceLocalization:
         generator = check_seed(seed)
         shift = Shift.from_matrix(graph.adjacency.double()).normalized("spectral")
         diffused = _diffuse(shift, max_time)
-        candidates = _candidates(graph, source)
+        candidates = _candidates(graph, source, generator)
         splits = [_draw(diffused, candidates, count, generator) for count in counts]
         if standardize:
             splits = standardized(splits)
@@ -80,11 +85,37 @@ def _diffuse(shift: Shift, max_time: int) -> Tensor:
     return torch.stack(powers)
 
 
-def _candidates(graph: BlockGraph, source: str) -> list[NDArray[np.int64]]:
-    """The nodes of every block that can be its source, in order of their ids."""
-    blocks, degree = graph.blocks.numpy(), graph.adjacency.sum(1).numpy()
-    members = [np.flatnonzero(blocks == block) for block in range(graph.num_blocks)]
-    return members if source == "any" else [nodes[[degree[nodes].argmax()]] for nodes in members]
+def find_clusters(graph: BlockGraph) -> Tensor:
+    """The cluster of every node (N), by spectral clustering into as many clusters as the graph has blocks.
+
+    Clusters are numbered by their first node, so where the clustering recovers the blocks, it gives their numbers.
+    """
+    try:
+        cluster = import_module("sklearn.cluster")
+    except ImportError:
+        raise ValueError(
+            "source 'clusters' needs scikit-learn; expected it installed: pip install 'shiftstate[baselines]'"
+        ) from None
+    model = cluster.SpectralClustering(
+        graph.num_blocks, affinity="precomputed", assign_labels="discretize", random_state=0
+    )
+    found = model.fit(graph.adjacency.double().numpy()).labels_
+    names, firsts = np.unique(found, return_index=True)
+    if len(names) < graph.num_blocks:
+        raise ValueError(f"spectral clustering found {len(names)} clusters; expected {graph.num_blocks}, one per block")
+    return torch.from_numpy(np.argsort(np.argsort(firsts))[np.searchsorted(names, found)])
+
+
+def _candidates(graph: BlockGraph, source: str, generator: np.random.Generator) -> list[NDArray[np.int64]]:
+    """The nodes of every class that can be its source, in order of their ids."""
+    classes = find_clusters(graph) if source == "clusters" else graph.blocks
+    degree = graph.adjacency.sum(1).numpy()
+    members = [np.flatnonzero(classes.numpy() == number) for number in range(graph.num_blocks)]
+    if source == "any":
+        return members
+    if source == "one":
+        return [generator.choice(nodes, 1) for nodes in members]
+    return [nodes[[degree[nodes].argmax()]] for nodes in members]
 
 
 def _draw(diffused: Tensor, candidates: list[NDArray[np.int64]], count: int, generator: np.random.Generator) -> Samples:

@@ -25,10 +25,10 @@ RESULTS_VERSION = 1
 
 Rounding differs between processors as well; a training is sensitive to it, the mean of a cell is not."""
 
-ADDED = {"smoothing": 0.0, "transform": "none", "init_gain": 1.0}
+ADDED = {"smoothing": 0.0, "transform": "none", "init_gain": 1.0, "bias_init": "uniform"}
 """Settings younger than recorded results: a configuration names them only where they differ from this default."""
 
-PRESETS = ("smoke", "quick", "paper", "community", "tuned", "matched", "books")
+PRESETS = ("smoke", "quick", "paper", "community", "tuned", "matched", "books", "library", "one_source", "baseline_bias")
 
 
 class Kind(NamedTuple):

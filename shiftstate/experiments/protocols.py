@@ -4,12 +4,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import torch
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.datasets.authorship import SPLITS, TRANSFORMS
+from shiftstate.datasets.source_localization import Source
 from shiftstate.filters.activations import ACTIVATIONS
 from shiftstate.layers.base import INITS, KERNELS, MIXINGS
 from shiftstate.training import SCHEDULES
@@ -42,6 +43,8 @@ class Protocol:
     init: str = "paper"
     init_gain: float = 1.0
     """Factor on the initial weights of the filters; the readout keeps its own."""
+    bias_init: str = "uniform"
+    """Initial biases of the filters: "uniform", drawn from the same interval as the weights, or "zero"."""
     activation: str = "relu"
     state_activation: str = "relu"
     """RSN only."""
@@ -67,6 +70,7 @@ class Protocol:
             "match": ("filters", "network"),
             "mixing": MIXINGS,
             "init": INITS,
+            "bias_init": ("uniform", "zero"),
             "kernel": KERNELS,
             "schedule": SCHEDULES,
             **dict.fromkeys(("activation", "state_activation", "output_activation"), ACTIVATIONS),
@@ -114,7 +118,7 @@ class SourceProtocol(Protocol):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_name("source", self.source, ("hub", "any"))
+        check_name("source", self.source, get_args(Source))
         check_whole("max_time", self.max_time, 0)
         self._check_ranges({"p": (0.0, 1.0), "q": (0.0, 1.0)})
         if len(self.num_samples) != 3 or min(self.num_samples) < 1:

@@ -128,8 +128,11 @@ def build(realization: Realization, channels: int, num_nodes: int) -> Network:
         network = _network(realization.filter, realization.K, realization.L, channels, realization.protocol, num_nodes)
     with torch.no_grad():
         for name, weight in network.layers.named_parameters():
-            if not name.split(".")[-1].startswith("b"):  # bias, b_f, …
+            own = name.split(".")[-1]
+            if not own.startswith("b"):  # bias, b_f, …
                 weight.mul_(realization.protocol.init_gain)
+            elif own == "bias" and realization.protocol.bias_init == "zero":
+                weight.zero_()
     return network
 
 
