@@ -28,7 +28,10 @@ Rounding differs between processors as well; a training is sensitive to it, the 
 ADDED = {"smoothing": 0.0, "transform": "none", "init_gain": 1.0, "bias_init": "uniform"}
 """Settings younger than recorded results: a configuration names them only where they differ from this default."""
 
-PRESETS = ("smoke", "quick", "paper", "community", "tuned", "matched", "books", "library", "one_source", "baseline_bias")
+PRESETS = (
+    *("smoke", "quick", "paper", "community", "tuned", "matched", "books"),
+    *("library", "one_source", "baseline_bias"),
+)
 
 
 class Kind(NamedTuple):

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from shiftstate.datasets import SourceLocalization
+from shiftstate.datasets.source_localization import find_clusters
 from shiftstate.graphs import BlockGraph, stochastic_block_model
 
 GRAPH = stochastic_block_model([10] * 5, 0.8, 0.2, seed=0)
@@ -130,7 +131,7 @@ def test_splits_are_drawn_independently():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source": "hubs"}, "unknown source 'hubs'; expected one of 'hub', 'any'; did you mean 'hub'"),
+        ({"source": "hubs"}, "unknown source 'hubs'; expected one of 'hub', 'any', .*; did you mean 'hub'"),
         ({"max_time": -1}, "max_time is -1; expected a whole number of at least 0"),
         ({"num_samples": (10, 10)}, r"num_samples is \(10, 10\); expected three"),
         ({"num_samples": (10, 0, 10)}, "num_samples is 0; expected a whole number of at least 1"),
@@ -147,3 +148,28 @@ def test_a_graph_without_edges_is_refused():
     graph = BlockGraph(torch.zeros(2, 2), torch.tensor([0, 1]))
     with pytest.raises(ValueError, match="spectral radius 0"):
         generate(graph)
+
+
+def test_clusters_are_the_blocks_where_the_graph_has_clear_ones():
+    graph = stochastic_block_model([8, 12, 5], p=1.0, q=0.05, seed=3)
+    mixed = torch.randperm(25, generator=torch.Generator().manual_seed(1))
+    blocks = graph.blocks[mixed]
+    firsts = [int((blocks == block).nonzero()[0]) for block in range(3)]
+    order = torch.tensor(firsts).argsort().argsort()  # blocks numbered by their first node
+    shuffled = BlockGraph(graph.adjacency[mixed][:, mixed], order[blocks])
+    assert torch.equal(find_clusters(shuffled), shuffled.blocks)
+    ours, hub = (generate(shuffled, source=source) for source in ("clusters", "hub"))
+    assert torch.equal(ours.train.x, hub.train.x)
+    assert torch.equal(ours.train.y, hub.train.y)
+
+
+def test_one_source_is_a_node_of_the_block_the_same_for_all_samples():
+    seen = set()
+    for seed in range(5):
+        data = generate(source="one", max_time=0, seed=seed)
+        nodes = [split.x.squeeze(-1).argmax(1) for split in (data.train, data.valid, data.test)]
+        for split, found in zip((data.train, data.valid, data.test), nodes, strict=True):
+            assert torch.equal(GRAPH.blocks[found], split.y)
+        assert len(set(torch.cat(nodes).tolist())) == GRAPH.num_blocks
+        seen.add(tuple(sorted(set(nodes[0].tolist()))))
+    assert len(seen) == 5  # another seed, other nodes

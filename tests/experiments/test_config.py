@@ -23,6 +23,9 @@ def only(preset, experiment="figure1", filter="gcnn"):
         ("community", 225, 150),
         ("tuned", 90, 30),
         ("matched", 120, 80),
+        ("library", 900, 150),
+        ("one_source", 90, 60),
+        ("baseline_bias", 90, 60),
     ],
 )
 def test_presets_have_the_cells_and_numbers_of_the_issue(preset, figure1, table1):
@@ -67,6 +70,19 @@ def test_quick_is_the_beginning_of_paper_so_that_a_quick_run_can_be_continued():
 def test_community_differs_from_paper_in_source_and_standardisation_alone():
     paper, community = (only(load_preset(name)).protocol for name in ("paper", "community"))
     assert community == replace(paper, source="any", standardize=True)
+
+
+def test_library_differs_from_paper_in_the_conventions_of_the_authors_library_alone():
+    paper, library = (only(load_preset(name)).protocol for name in ("paper", "library"))
+    assert library == replace(paper, source="clusters", bias=True, max_time=49)
+
+
+def test_one_source_and_baseline_bias_each_differ_from_library_in_one_setting():
+    library, one = (only(load_preset(name)).protocol for name in ("library", "one_source"))
+    assert one == replace(library, source="one")
+    for name in ("gcnn", "rsn", "lssm"):
+        ours = only(load_preset("baseline_bias"), filter=name).protocol
+        assert ours == replace(library, bias=name == "gcnn")
 
 
 @pytest.mark.parametrize("name", PRESETS)

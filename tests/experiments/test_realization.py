@@ -117,6 +117,7 @@ CHANGES = {
     "gate_bias": True,
     "init": "alive",
     "init_gain": 2.0,
+    "bias_init": "zero",
     "activation": "tanh",
     "state_activation": "tanh",
     "output_activation": "tanh",
@@ -147,8 +148,9 @@ def test_every_setting_but_match_is_tried_below():
 def test_every_setting_reaches_the_training(name, trainings, realization):
     """Whatever a training is given differs from the default's as soon as one setting does."""
     filter = "rsn" if name == "state_activation" else "lssm"
-    run(realization(filter=filter))
-    run(realization(filter=filter, **{name: CHANGES[name]}))
+    given = {"bias": True} if name == "bias_init" else {}
+    run(realization(filter=filter, **given))
+    run(realization(filter=filter, **given, **{name: CHANGES[name]}))
     given = [
         {
             "network": (
