@@ -17,20 +17,20 @@ from shiftstate.bench import run as run_bench
 from shiftstate.bench.show import check_writable, print_report, write_json
 from shiftstate.bench.show import plot as draw_growth
 from shiftstate.checks import check_name
-from shiftstate.datasets.fetch import GUTENBERG
-from shiftstate.datasets.fetch import fetch as fetch_books
-from shiftstate.datasets.gutenberg import load_catalogue
-from shiftstate.datasets.texts import check_author
 from shiftstate.experiments.config import EXPERIMENTS, Preset, load_preset
 from shiftstate.experiments.engines import check_devices, make_engine
 from shiftstate.experiments.inspect import inspect as run_inspect
 from shiftstate.experiments.inspect import verdict_table
-from shiftstate.experiments.networks import GET_TEXTS, reproduce_figure2, write_wan
 from shiftstate.experiments.report.build import write_page
 from shiftstate.experiments.reproduce import reproduce as run_reproduce
 from shiftstate.experiments.stability import write as write_stability
 from shiftstate.experiments.sweep import SweepError
 from shiftstate.experiments.tables import tables_markdown
+from shiftstate.texts.folder import check_author
+from shiftstate.texts.gutenberg.catalogue import load_catalogue
+from shiftstate.texts.gutenberg.fetch import GUTENBERG
+from shiftstate.texts.gutenberg.fetch import fetch as fetch_books
+from shiftstate.texts.network_files import GET_TEXTS, reproduce_figure2, write_wan
 
 # typer carries a copy of click under a private name; this is the base of its complaints about arguments
 ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

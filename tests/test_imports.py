@@ -13,7 +13,9 @@ ROOT = Path(shiftstate.__file__).parent
 ORDER = ("checks", "files", "graphs", "filters", "layers", "readout", "network", "training", "experiments", "cli")
 # Rooms beside the line, and all they may import.
 BESIDE = {
-    "datasets": {"checks", "files", "graphs"},
+    "pictures": set(),
+    "texts": {"checks", "files", "pictures"},
+    "datasets": {"checks", "graphs", "texts"},
     "lens": {"checks", "graphs", "filters", "layers"},
     "stability": {"lens"},
     "pyg": {"checks", "graphs", "filters", "layers"},
@@ -21,7 +23,10 @@ BESIDE = {
     "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training", "pyg", "files"},
 }
 # What the rooms of the line may import from beside it.
-TAKES = {"experiments": {"datasets", "lens"}, "cli": {"datasets", "lens", "bench", "testing", "pyg"}}
+TAKES = {
+    "experiments": {"datasets", "lens", "texts", "pictures"},
+    "cli": {"datasets", "lens", "texts", "bench", "testing", "pyg"},
+}
 
 
 def room_of(module):

@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from shiftstate.checks import check_name, check_seed, check_whole
-from shiftstate.datasets.corpus import Corpus
 from shiftstate.datasets.samples import Samples, standardized
-from shiftstate.datasets.wan import author_graph
 from shiftstate.graphs import Shift
+from shiftstate.texts.corpus import Corpus
+from shiftstate.texts.word_networks import author_graph
 
 SPLITS = ("excerpts", "books")
 TRANSFORMS = {"none": lambda counts: counts, "sqrt": torch.sqrt, "log": torch.log1p}
@@ -20,7 +20,7 @@ TRANSFORMS = {"none": lambda counts: counts, "sqrt": torch.sqrt, "log": torch.lo
 
 
 class Excerpt(NamedTuple):
-    """An excerpt of the corpus: author, and its position among his."""
+    """An excerpt of the corpus: author, and its position among the author's own."""
 
     author: str
     number: int
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Authorship:
-    """x = counts of the function words of an excerpt, on the author's word adjacency network; y = 1: it is his.
+    """x = counts of the function words of an excerpt, on the author's word adjacency network; y = 1: the author's.
 
     S is `author_graph` of the summed WANs of the author's training excerpts: neither validation nor test excerpts,
     nor anybody else's, are seen by it. Nodes are the words it keeps.
@@ -94,9 +94,7 @@ class Authorship:
         check_name("split", split, SPLITS)
         check_name("transform", transform, TRANSFORMS)
         if author not in corpus.wans:
-            raise ValueError(
-                f"the corpus has no networks of {author!r}; expected him among the authors it was read for"
-            )
+            raise ValueError(f"the corpus has no networks of {author!r}; expected one of the authors it was read for")
         generator = check_seed(seed)
         left_out = {author, *outside, *(kin if author in kin else ())}
         pool = [other for other in corpus.excerpts if other not in left_out]
@@ -167,7 +165,7 @@ def _sizes(author: str, kept: int, valid: float) -> tuple[int, int]:
     sizes = kept - max(1, round(valid * kept)), max(1, round(valid * kept))
     if sizes[0] < 1:
         raise ValueError(
-            f"{author!r} has {kept} excerpts to learn from; expected two or more; are his texts long enough?"
+            f"{author!r} has {kept} excerpts to learn from; expected two or more; are the author's texts long enough?"
         )
     return sizes
 

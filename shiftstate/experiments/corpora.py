@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from shiftstate.datasets.corpus import FORMAT, Corpus
-from shiftstate.datasets.texts import check_author, find_texts
 from shiftstate.experiments.config import Realization
 from shiftstate.experiments.data import authorship_data
-from shiftstate.experiments.networks import GET_TEXTS
 from shiftstate.experiments.protocols import AuthorshipProtocol, Protocol
 from shiftstate.files import write_whole
+from shiftstate.texts.corpus import FORMAT, Corpus
+from shiftstate.texts.folder import check_author, find_texts
+from shiftstate.texts.network_files import GET_TEXTS
 
 NO_TEXTS = f"table2 needs texts; {GET_TEXTS}"
 

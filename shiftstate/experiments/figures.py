@@ -1,9 +1,7 @@
 """The paper's Figure 1 as bars, and its tables the same way."""
 
-import io
 from collections.abc import Sequence
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -97,12 +95,3 @@ def _names(places: Sequence[Place]) -> list[str]:
     if len(L) == 1:
         return [f"K = {place[0]}" for place in places]
     return [f"L = {place[1]}" if len(K) == 1 else f"K = {place[0]}, L = {place[1]}" for place in places]
-
-
-def render(figure: Figure, kind: str) -> bytes:
-    """The figure as "svg" or "png", the same bytes for the same figure."""
-    FigureCanvasAgg(figure)
-    buffer = io.BytesIO()
-    with rc_context({"svg.hashsalt": "shiftstate", "svg.fonttype": "none"}):
-        figure.savefig(buffer, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else {"Software": None})
-    return buffer.getvalue()

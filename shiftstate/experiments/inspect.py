@@ -11,11 +11,9 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from shiftstate.datasets.corpus import Corpus, fingerprint
 from shiftstate.experiments.config import Realization
 from shiftstate.experiments.corpora import NO_TEXTS, corpus_file, prepare, write_corpora
 from shiftstate.experiments.data import build_data
-from shiftstate.experiments.figures import render
 from shiftstate.experiments.realization import train, versions
 from shiftstate.experiments.rows import Row
 from shiftstate.experiments.store import Store
@@ -23,6 +21,8 @@ from shiftstate.files import write_whole
 from shiftstate.layers import LAYERS
 from shiftstate.lens import Lens, examine
 from shiftstate.lens.draw import draw
+from shiftstate.pictures import render
+from shiftstate.texts.corpus import Corpus, fingerprint
 
 SIGNALS = 100
 """Test signals that the curves are taken over."""

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from shiftstate.datasets.corpus import fingerprint
 from shiftstate.experiments.ceiling import Ceiling, ceiling
 from shiftstate.experiments.config import EXPERIMENTS, Preset, Realization
 from shiftstate.experiments.corpora import NO_TEXTS, prepare, write_corpora
 from shiftstate.experiments.data import num_classes
 from shiftstate.experiments.engines import Engine, work
-from shiftstate.experiments.figures import draw, render
+from shiftstate.experiments.figures import draw
 from shiftstate.experiments.lock import locked
 from shiftstate.experiments.plan import Plan, write_plan
 from shiftstate.experiments.progress import Progress
@@ -26,6 +25,8 @@ from shiftstate.experiments.summary import Summary, claims_json, summarize, summ
 from shiftstate.experiments.sweep import SweepError, sweep
 from shiftstate.experiments.tables import tables_markdown
 from shiftstate.files import make_directory, write_whole
+from shiftstate.pictures import render
+from shiftstate.texts.corpus import fingerprint
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from torch import Tensor
 
-from shiftstate.experiments.figures import render
 from shiftstate.files import make_directory, write_whole
 from shiftstate.graphs import Shift, stochastic_block_model
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
 from shiftstate.lens import LayerLens, examine
 from shiftstate.lens.as_json import number
+from shiftstate.pictures import render
 
 K = 32
 DRAWS = 200

@@ -11,8 +11,8 @@ import torch
 from scipy.sparse import csr_matrix
 
 from shiftstate.datasets import Authorship, Corpus
-from shiftstate.datasets.corpus import Excerpts
-from shiftstate.datasets.wan import author_graph
+from shiftstate.texts.corpus import Excerpts
+from shiftstate.texts.word_networks import author_graph
 
 WORDS = ("the", "and", "of", "a", "in", "upon")
 
@@ -82,7 +82,7 @@ def test_the_pool_leaves_out_whom_it_is_told_to(small):
     assert pool("dan") == {"ann", "bob", "cid", "eve"}
     assert pool("dan", outside=["cid"]) == {"ann", "bob", "eve"}
     assert pool("dan", kin=["dan", "bob"]) == {"ann", "cid", "eve"}
-    assert pool("dan", kin=["ann", "bob"]) == {"ann", "bob", "cid", "eve"}, "he is kin to neither"
+    assert pool("dan", kin=["ann", "bob"]) == {"ann", "bob", "cid", "eve"}, "dan is kin to neither"
 
 
 def test_whole_books_are_held_out_in_turn(small):

@@ -7,8 +7,9 @@ import pytest
 
 from shiftstate.experiments.ceiling import Ceiling
 from shiftstate.experiments.config import Cell
-from shiftstate.experiments.figures import draw, render
+from shiftstate.experiments.figures import draw
 from shiftstate.experiments.summary import PAPER, Line
+from shiftstate.pictures import render
 
 FILTERS = ("gcnn", "rsn", "lssm")
 LINES = [

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from shiftstate import cli
-from shiftstate.datasets.corpus import Corpus
 from shiftstate.experiments import realization as module
 from shiftstate.experiments.authorship_claims import against_baselines, table2
 from shiftstate.experiments.claims import judge
@@ -23,6 +22,7 @@ from shiftstate.experiments.rows import Row
 from shiftstate.experiments.store import Store
 from shiftstate.experiments.summary import summarize, summary_json
 from shiftstate.experiments.tables import tables_markdown
+from shiftstate.texts.corpus import Corpus
 from tests.experiments.novels import write_novels
 
 TINY = ["excerpt_length=30", "K=2", "batch_size=10", "epochs=1", "splits=2", 'authors=["ann","bob"]', "test=0.2"]

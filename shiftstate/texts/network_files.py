@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.checks import check_whole
-from shiftstate.datasets.texts import Sentences, check_author, excerpts, find_texts, read_books, tokenize
-from shiftstate.datasets.wan import find_words, load_words, wan, word_counts
-from shiftstate.datasets.wan_formats import check_format, wan_bytes
-from shiftstate.experiments.figures import render
-from shiftstate.experiments.wan_picture import draw_wan
 from shiftstate.files import make_directory, write_whole
+from shiftstate.pictures import render
+from shiftstate.texts.folder import check_author, find_texts
+from shiftstate.texts.network_formats import check_format, wan_bytes
+from shiftstate.texts.network_picture import draw_wan
+from shiftstate.texts.reading import read_books
+from shiftstate.texts.tokens import Sentences, excerpts, tokenize
+from shiftstate.texts.word_lists import find_words, load_words
+from shiftstate.texts.word_networks import wan, word_counts
 
 PICTURES = (".svg", ".png")
 GET_TEXTS = "give their folder as --texts DIR, or get the books by `shiftstate data fetch gutenberg --out DIR`"

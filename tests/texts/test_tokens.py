@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shiftstate.datasets.texts import check_author, excerpts, find_texts, read_books, read_text, tokenize
+from shiftstate.texts.folder import check_author, find_texts
+from shiftstate.texts.reading import read_books, read_text
+from shiftstate.texts.tokens import excerpts, tokenize
 
 
 def words_of(sentences):

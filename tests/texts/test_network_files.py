@@ -11,12 +11,13 @@ import pytest
 from matplotlib.patches import Ellipse
 
 from shiftstate import cli
-from shiftstate.datasets.fetch import Fetched
-from shiftstate.datasets.texts import tokenize
-from shiftstate.datasets.wan import load_words, wan
-from shiftstate.experiments.figures import render
-from shiftstate.experiments.networks import reproduce_figure2
-from shiftstate.experiments.wan_picture import draw_wan
+from shiftstate.pictures import render
+from shiftstate.texts.gutenberg.fetch import Fetched
+from shiftstate.texts.network_files import reproduce_figure2
+from shiftstate.texts.network_picture import draw_wan
+from shiftstate.texts.tokens import tokenize
+from shiftstate.texts.word_lists import load_words
+from shiftstate.texts.word_networks import wan
 
 TEXT = "The ship of the line went to sea; and it was a storm on the sea. He went to the end of it!"
 

@@ -11,8 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from shiftstate.datasets.texts import excerpts, find_texts, read_text, tokenize
-from shiftstate.datasets.wan import author_graph, load_words, wan, word_counts
+from shiftstate.texts.folder import find_texts
+from shiftstate.texts.reading import read_text
+from shiftstate.texts.tokens import excerpts, tokenize
+from shiftstate.texts.word_lists import load_words
+from shiftstate.texts.word_networks import author_graph, wan, word_counts
 
 WEIGHTS = (100, 80, 64, 51, 40, 32, 26, 20, 16, 13)
 

@@ -8,10 +8,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from shiftstate.datasets import fetch as fetching
-from shiftstate.datasets.fetch import FetchError, fetch
-from shiftstate.datasets.gutenberg import Book, WrongText, check_book, digest, load_catalogue, strip_boilerplate
-from shiftstate.datasets.texts import find_texts, read_text
+from shiftstate.texts.folder import find_texts
+from shiftstate.texts.gutenberg import fetch as fetching
+from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate
+from shiftstate.texts.gutenberg.catalogue import Book, check_book, digest, load_catalogue
+from shiftstate.texts.gutenberg.fetch import FetchError, fetch
+from shiftstate.texts.reading import read_text
 
 HEAD = "The Project Gutenberg EBook of X\r\n\r\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\r\n\r\n"
 TAIL = "\r\n\r\n*** END OF THE PROJECT GUTENBERG EBOOK X ***\r\n\r\nThe licence.\r\n"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shiftstate.datasets import Corpus
-from shiftstate.datasets.corpus import fingerprint
-from shiftstate.datasets.texts import excerpts, tokenize
-from shiftstate.datasets.wan import wan, word_counts
+from shiftstate.texts.corpus import fingerprint
+from shiftstate.texts.tokens import excerpts, tokenize
+from shiftstate.texts.word_networks import wan, word_counts
 
 BOOKS = {
     ("ann", "first"): "the cat and the dog of the house. " * 8,

@@ -1,0 +1,44 @@
+"""The texts of a folder, by author."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from shiftstate.checks import check_name
+from shiftstate.texts.word_lists import WORD_FILE
+
+
+def find_texts(root: str | Path) -> dict[str, list[Path]]:
+    """The texts of every author below ``root``: ``root/author/*.txt`` and ``root/Author_Title.txt``.
+
+    Where ``root`` holds a folder ``texts``, the authors are looked for there. Authors are in lower case; authors
+    and files are sorted. Hidden files, and files directly in ``root`` without an underscore, are left out.
+    """
+    folder = Path(root)
+    try:
+        if (folder / "texts").is_dir():
+            folder = folder / "texts"
+        entries = sorted(folder.iterdir())
+        found: dict[str, list[Path]] = {}
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                texts = sorted(file for file in entry.iterdir() if _is_text(file))
+                if texts:
+                    found.setdefault(entry.name.lower(), []).extend(texts)
+            elif _is_text(entry) and not entry.name.startswith("_") and "_" in entry.stem:
+                found.setdefault(entry.stem.partition("_")[0].lower(), []).append(entry)
+    except OSError as error:
+        raise ValueError(f"{root} cannot be read ({error.strerror}); expected a folder of texts") from None
+    if not found:
+        raise ValueError(f"{root} holds no texts; expected files author/*.txt or Author_Title.txt in it")
+    return dict(sorted(found.items()))
+
+
+def check_author(name: str, texts: Iterable[str]) -> str:
+    """The author of ``texts`` (as ``find_texts`` names them) called ``name``; otherwise suggest the nearest."""
+    return check_name("author", name.lower(), texts)
+
+
+def _is_text(file: Path) -> bool:
+    return file.suffix.lower() == ".txt" and file.name[0] != "." and file.name != WORD_FILE and file.is_file()

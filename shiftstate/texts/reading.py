@@ -1,0 +1,38 @@
+"""A text file as a string; anything that is no text raises."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark; anything that is no text is refused."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror}); expected a text file") from None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(f"{path} is UTF-16; expected UTF-8: save it as UTF-8 first")
+    if b"\0" in data:
+        raise ValueError(f"{path} is a binary file (it holds zero bytes); expected a plain text in UTF-8")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        raise ValueError(
+            f"{path} is not UTF-8 (byte 0x{byte:02x} at {error.start}); expected a text in UTF-8; "
+            "is it a binary file, or in an older encoding such as Latin-1 or Windows-1252?"
+        ) from None
+    if not any(character.isalpha() for character in text):
+        raise ValueError(f"{path} holds no words; expected a text; is the file empty?")
+    return text
+
+
+def read_books(paths: Iterable[str | Path]) -> list[str]:
+    """``read_text`` of every file; two files of the same text are refused: excerpts would be counted twice."""
+    texts: dict[str, str | Path] = {}
+    for path in paths:
+        text = read_text(path)
+        if text in texts:
+            raise ValueError(f"{texts[text]} and {path} hold the same text; expected every book once")
+        texts[text] = path
+    return list(texts)

@@ -1,0 +1,79 @@
+"""A text as sentences of words, and cut into excerpts of equal length."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from sys import intern
+
+from shiftstate.checks import check_whole
+
+Sentences = list[list[str]]
+
+_APOSTROPHES = "'’‘ʼ‛′´`＇"
+_SENTENCE_ENDS = ".!?;:"
+_WORD = re.compile(r"[^\s']+(?:'[^\s']+)*")  # after _plain: only letters, digits, apostrophes and spaces are left
+
+
+def tokenize(text: str) -> Sentences:
+    """Sentences of lower-case words; a sentence ends at any of ``. ! ? ; :``.
+
+    A word is a run of letters, marks and digits of any script, with apostrophes inside it ("don't", "o'clock";
+    straight and curly are one). Dashes, hyphens, underscores and all other signs separate words; accents stay.
+    Compatibility forms become plain ones first (ﬁ is fi, … is three stops), so equal words are equal strings.
+
+    Example:
+        >>> from shiftstate.texts import tokenize
+        >>> tokenize("“Don’t _go_—stay!” He stayed: for tea-time.")
+        [["don't", 'go', 'stay'], ['he', 'stayed'], ['for', 'tea', 'time']]
+    """
+    sentences = (_WORD.findall(sentence) for sentence in _plain(text).split("."))
+    # a novel has twenty times as many words as different ones: share them
+    return [list(map(intern, sentence)) for sentence in sentences if sentence]
+
+
+def excerpts(sentences: Sequence[Sequence[str]], length: int = 1000) -> list[Sentences]:
+    """Consecutive pieces of exactly ``length`` words, cut inside a sentence where they end there.
+
+    Sentence breaks are kept; what is left over at the end is dropped, so a shorter text gives none.
+    """
+    check_whole("length", length, 1)
+    pieces: list[Sentences] = []
+    piece: Sentences = []
+    room = length
+    for sentence in sentences:
+        rest = list(sentence)
+        while len(rest) >= room:
+            pieces.append([*piece, rest[:room]])
+            rest, piece, room = rest[room:], [], length
+        if rest:
+            piece.append(rest)
+            room -= len(rest)
+    return pieces
+
+
+def _plain(text: str) -> str:
+    """Lower case, words of letters, digits and apostrophes, spaces between them, a full stop at sentence ends."""
+    # before the compatibility forms: there ´ becomes a space with an accent, and a footnote's ² a letter of its word
+    text = text.translate({ord(character): _first_role(character) for character in set(text)})
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())  # İ has two forms only then
+    return text.translate({ord(character): _role(character) for character in set(text)})
+
+
+@lru_cache(maxsize=4096)
+def _first_role(character: str) -> str:
+    """A straight apostrophe for every other one, a space for numbers that are no digits, else the character."""
+    if character in _APOSTROPHES:
+        return "'"
+    return " " if unicodedata.category(character) == "No" else character
+
+
+@lru_cache(maxsize=4096)
+def _role(character: str) -> str:
+    """The character itself in a word, "." at the end of a sentence, nothing if it is invisible, else a space."""
+    kind = unicodedata.category(character)
+    if character == "'" or kind[0] in "LMN":
+        return character
+    if character in _SENTENCE_ENDS:
+        return "."
+    return "" if kind == "Cf" else " "

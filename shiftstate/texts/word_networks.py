@@ -1,0 +1,119 @@
+"""Word adjacency networks: how an author's function words follow one another."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from math import floor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+
+from shiftstate.checks import check_whole
+
+
+@dataclass(frozen=True, eq=False)
+class AuthorGraph:
+    """The shift of an author: symmetric, connected, of largest eigenvalue one."""
+
+    adjacency: NDArray[np.float64]
+    """(N, N)."""
+    kept: NDArray[np.int64]
+    """(N), the positions of its words in the list, ascending."""
+
+
+def wan(
+    sentences: Sequence[Sequence[str]], words: Sequence[str], window: int = 10, decay: float = 0.8
+) -> NDArray[np.int64]:
+    """W[i, j] = Σ ⌊100 · decay^(d − 1)⌋ over all places where word j follows word i by d = 1 … window words.
+
+    Both stand in one sentence; the distance counts every word, in the list or not. W is directed and not
+    normalised, (n, n) over all ``words`` in their order.
+
+    Example:
+        >>> from shiftstate.texts import tokenize, wan
+        >>> wan(tokenize("The end of the day. The night."), ["the", "of"])
+        array([[ 64,  80],
+               [100,   0]])
+    """
+    weights = _weights(window, decay)
+    n = len(words)
+    ids = _encode(sentences, words)
+    sentence = np.repeat(np.arange(len(sentences)), [len(one) for one in sentences])
+    place = np.flatnonzero(ids >= 0)
+    ids, sentence = ids[place], sentence[place]
+    pairs, values = [], []
+    # neighbours in the list of listed words: the m-th next one is at least m words away
+    for step in range(1, min(len(weights), len(place) - 1) + 1):
+        distance = place[step:] - place[:-step]
+        near = np.flatnonzero((distance <= len(weights)) & (sentence[step:] == sentence[:-step]))
+        pairs.append(ids[near] * n + ids[near + step])
+        values.append(weights[distance[near] - 1])
+    if not pairs:
+        return np.zeros((n, n), dtype=np.int64)
+    # float64 sums of whole numbers are exact far beyond any text
+    counts = np.bincount(np.concatenate(pairs), np.concatenate(values), minlength=n * n)
+    return counts.astype(np.int64).reshape(n, n)
+
+
+def word_counts(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.int64]:
+    """How often each of ``words`` occurs: (n)."""
+    ids = _encode(sentences, words)
+    return np.bincount(ids[ids >= 0], minlength=len(words))
+
+
+def author_graph(matrix: ArrayLike) -> AuthorGraph:
+    """S = A / λ_max(A), A = ½(P + Pᵀ) on its largest connected component, P the rows of W over their sums.
+
+    Zero rows of W stay zero in P, and words whose column in it is zero are dropped before P is made symmetric.
+    Self-loops stay. Of components of equal size the one of the earliest word is kept.
+
+    Args:
+        matrix: W, (n, n): the sum of the WANs of the author's training excerpts.
+    """
+    W = _checked(matrix)
+    sums = W.sum(1, keepdims=True)
+    P = np.divide(W, sums, out=np.zeros_like(W), where=sums > 0)
+    kept = np.flatnonzero(P.any(0))
+    P = P[np.ix_(kept, kept)]
+    A = (P + P.T) / 2
+    if not A.any():
+        raise ValueError("the network has no edges between kept words; expected some; is the text long enough?")
+    component = connected_components(A, directed=False)[1]
+    largest = np.flatnonzero(component == np.bincount(component).argmax())
+    A = A[np.ix_(largest, largest)]
+    return AuthorGraph(A / np.linalg.eigvalsh(A)[-1], kept[largest])
+
+
+def _weights(window: int, decay: float) -> NDArray[np.int64]:
+    """⌊100 · decay^(d − 1)⌋ for d = 1 … window, without the zeros at the end."""
+    check_whole("window", window, 1)
+    if not 0 < decay <= 1:
+        raise ValueError(f"decay is {decay!r}; expected a number above 0 and at most 1")
+    exact = Fraction(str(float(decay)))  # in binary, 100 · 0.7² would fall below 49
+    weights: list[int] = []
+    value = Fraction(100)
+    while len(weights) < window and value >= 1:
+        weights.append(floor(value))
+        value *= exact
+    return np.array(weights)
+
+
+def _encode(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.int64]:
+    """The position in ``words`` of every word of the text in turn, −1 where it is not in the list."""
+    known = {word: i for i, word in enumerate(words)}
+    if len(known) < len(words):
+        twice = next(word for word, count in Counter(words).items() if count > 1)
+        raise ValueError(f"words holds {twice!r} twice; expected every word once")
+    return np.fromiter((known.get(word, -1) for word in chain.from_iterable(sentences)), np.int64)
+
+
+def _checked(matrix: ArrayLike) -> NDArray[np.float64]:
+    W = np.asarray(matrix, dtype=np.float64)
+    if W.ndim != 2 or W.shape[0] != W.shape[1]:
+        raise ValueError(f"matrix has shape {W.shape}; expected (n, n), the counts of a WAN")
+    if not (np.isfinite(W).all() and (W >= 0).all()):
+        raise ValueError("matrix holds negative or non-finite values; expected the counts of a WAN")
+    return W
