@@ -10,7 +10,7 @@ from scipy.sparse.linalg import ArpackError, svds
 from torch import Tensor
 
 from shiftstate.graphs import Shift
-from shiftstate.lens.layout import layout
+from shiftstate.graphs.places import places
 
 ALL_EIGENVALUES = 500
 """Nodes up to which all eigenvalues are computed."""
@@ -93,7 +93,7 @@ def drawing(shift: Shift, max_nodes: int, names: Sequence[str] | None) -> Drawin
     heaviest = np.sort(np.argsort(-np.abs(part.data), kind="stable")[:MAX_EDGES])
     return Drawing(
         torch.from_numpy(chosen),
-        torch.from_numpy(layout(part.toarray())),
+        torch.from_numpy(places(part.toarray())),
         torch.from_numpy(np.stack([part.col, part.row])[:, heaviest].astype(np.int64)),
         torch.from_numpy(part.data[heaviest]),
         None if names is None else tuple(str(names[node]) for node in chosen),

@@ -12,8 +12,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-Points = NDArray[np.float64]
-"""(n, 2), in points of the page."""
+from shiftstate.graphs.places import Points, fill, places, push_apart
 
 WIDTH, HEIGHT = 720.0, 540.0
 SMALLEST, LARGEST = 7.0, 15.0
@@ -39,7 +38,7 @@ def draw_wan(
     sizes = SMALLEST + (LARGEST - SMALLEST) * share
     names = [words[node] for node in nodes]
     boxes = np.array([_extent(name, size) for name, size in zip(names, sizes, strict=True)])
-    at = _spread(_layout(matrix[np.ix_(nodes, nodes)]), boxes)
+    at = push_apart(fill(places(matrix[np.ix_(nodes, nodes)], even=True), (WIDTH, HEIGHT)), boxes, GAP)
     figure, axis = _page(at, boxes, f"{title}: the {len(chosen)} strongest edges")
     weights = np.array([matrix[i, j] for i, j in chosen], dtype=float)
     strength = np.sqrt(weights / weights.max())
@@ -70,54 +69,6 @@ def _extent(name: str, size: float) -> tuple[float, float]:
     """Width and height of the ellipse around a word, in points."""
     box = TextPath((0, 0), name, size=size, prop=FontProperties(family="DejaVu Sans")).get_extents()
     return 1.25 * box.width + 0.9 * size, 2.0 * size
-
-
-def _layout(matrix: NDArray[np.int64]) -> Points:
-    """Places whose distances follow 1 / √weight: the stress is made small by majorization, from a circle on."""
-    n = len(matrix)
-    if n == 1:
-        return np.zeros((1, 2))
-    both = (matrix + matrix.T).astype(float)
-    target = 1 / np.sqrt(np.sqrt(both / both.max() + 1e-4))
-    order = np.argsort(-both.sum(1), kind="stable")
-    angle = np.empty(n)
-    angle[order] = np.arange(n) * np.pi * (3 - np.sqrt(5))  # the golden angle: no two start at one place
-    at = np.sqrt(1 + np.argsort(order))[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
-    weight = target**-2.0
-    np.fill_diagonal(weight, 0)
-    laplacian = np.diag(weight.sum(1)) - weight
-    inverse = np.linalg.pinv(laplacian)
-    for _ in range(300):
-        apart = np.linalg.norm(at[:, None] - at[None], axis=2)
-        ratio = weight * target / np.maximum(apart, 1e-9)
-        np.fill_diagonal(ratio, 0)
-        at = inverse @ ((np.diag(ratio.sum(1)) - ratio) @ at)
-    # the stress crowds the frequent words in the middle: keep who is how far out, but give each the same room
-    at = at - at[order[0]]
-    radius = np.linalg.norm(at, axis=1)
-    room = np.sqrt(np.argsort(np.argsort(radius, kind="stable")) / n)
-    placed: Points = at / np.maximum(radius, 1e-9)[:, None] * room[:, None]
-    return placed
-
-
-def _spread(at: Points, boxes: Points) -> Points:
-    """Fill the page, and push words apart until no two of them overlap."""
-    span = np.maximum(np.ptp(at, axis=0), 1e-9)
-    at = (at - at.min(0) - span / 2) / span * (WIDTH, HEIGHT)
-    need = (boxes[:, None] + boxes[None]) / 2 + GAP  # (n, n, 2)
-    for turn in range(1, 5000):
-        apart = at[:, None] - at[None]
-        overlap = need - np.abs(apart)
-        hit = overlap.min(2) > GAP / 10
-        np.fill_diagonal(hit, False)
-        if not hit.any():
-            break
-        narrow = overlap[..., 0] < overlap[..., 1]
-        push = np.where(np.stack([narrow, ~narrow], 2) & hit[..., None], np.sign(apart) * overlap, 0.0)
-        at = at + 0.3 * push.sum(1)
-        if turn % 100 == 0:  # a page too full for its words grows
-            at = 1.1 * at
-    return at
 
 
 def _page(at: Points, boxes: Points, title: str) -> tuple[Figure, Axes]:

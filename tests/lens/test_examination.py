@@ -13,7 +13,6 @@ import shiftstate as ss
 from shiftstate.lens import examine
 from shiftstate.lens.as_json import number
 from shiftstate.lens.draw import draw
-from shiftstate.lens.layout import layout
 from shiftstate.testing.material import graph
 from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
 from tests.strategies import graphs, layouts
@@ -183,24 +182,6 @@ def test_names_from_outside_stay_text():
     hostile = ["</script><script>", '"', "\u202eabc", "\n", "ü"]
     lens = examine(make("gcnn", channels=(1, 1), K=1), signal(5, 1), cycle(5), names=hostile)
     assert strict(lens.to_json())["graph"]["names"] == hostile
-
-
-@given(graphs())
-def test_a_layout_is_finite_within_the_square_and_keeps_nodes_apart(graph):
-    place = layout(graph.matrix)
-    assert place.shape == (graph.num_nodes, 2)
-    assert np.abs(place).max() <= 1 + 1e-12
-    apart = np.linalg.norm(place[:, None] - place[None], axis=-1) + np.eye(graph.num_nodes)
-    assert apart.min() > 1e-3
-    assert np.array_equal(place, layout(graph.matrix))
-
-
-def test_a_layout_puts_neighbours_nearer_than_strangers():
-    two = np.kron(np.eye(2), np.ones((6, 6)))
-    two[0, 6] = two[6, 0] = 1
-    place = layout(two)
-    apart = np.linalg.norm(place[:, None] - place[None], axis=-1)
-    assert apart[two > 0].mean() < 0.6 * apart[two == 0].mean()
 
 
 def test_the_curves_are_drawn_for_every_kind_of_layer():

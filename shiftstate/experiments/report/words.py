@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.lens.layout import layout
+from shiftstate.graphs.places import fill, places, push_apart
 
 WORDS = 60
 """Words drawn."""
@@ -16,6 +16,8 @@ EDGES = 160
 """Strongest edges drawn, beside the strongest of every word."""
 ROOM = np.array([0.1, 0.075])
 """What a word with its label takes of the picture's width and height."""
+GAP = 0.01
+"""Between two words, in widths of the picture."""
 BEST = 6
 """Edges named for each word, in and out."""
 
@@ -78,19 +80,10 @@ def _strongest(size: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _places(size: NDArray[np.float64]) -> NDArray[np.float64]:
     """Places (n, 2) in the unit square, neighbours near each other, and room for every word.
 
-    A few words carry most of the weight and would draw all others into one knot: weights are flattened first, and
-    the places are then evened out by rank and pushed apart.
+    A few words carry most of the weight and would draw all others into one knot: weights are flattened first.
     """
-    count = len(size)
-    at = layout((size > 0) * (0.2 + np.sqrt(size / max(size.max(initial=0.0), 1e-300))))
-    ranks = at.argsort(0, kind="stable").argsort(0, kind="stable") / max(count - 1, 1)
-    at = 0.3 * (at + 1) / 2 + 0.7 * ranks
-    for _ in range(200):
-        gap = (at[:, None] - at[None]) / ROOM  # (n, n, 2)
-        distance = np.linalg.norm(gap, axis=-1) + np.eye(count)
-        push = np.maximum(1 - distance, 0) / np.maximum(distance, 1e-6) / 4
-        at = np.clip(at + np.einsum("ij,ijd->id", push, gap) * ROOM, 0, 1)
-    return np.asarray(at)
+    at = fill(places((size > 0) * (0.2 + np.sqrt(size / max(size.max(initial=0.0), 1e-300))), even=True))
+    return fill(push_apart(at, np.tile(ROOM, (len(at), 1)), GAP))
 
 
 def _title(path: Path) -> str:
