@@ -14,9 +14,10 @@ ORDER = ("checks", "files", "graphs", "filters", "layers", "readout", "network",
 # Rooms beside the line, and all they may import.
 BESIDE = {
     "pictures": set(),
-    "texts": {"checks", "files", "pictures"},
+    "places": set(),
+    "texts": {"checks", "files", "pictures", "places"},
     "datasets": {"checks", "graphs", "texts"},
-    "lens": {"checks", "graphs", "filters", "layers"},
+    "lens": {"checks", "places", "graphs", "filters", "layers"},
     "stability": {"lens"},
     "pyg": {"checks", "graphs", "filters", "layers"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
@@ -24,7 +25,7 @@ BESIDE = {
 }
 # What the rooms of the line may import from beside it.
 TAKES = {
-    "experiments": {"datasets", "lens", "texts", "pictures"},
+    "experiments": {"datasets", "lens", "texts", "pictures", "places"},
     "cli": {"datasets", "lens", "texts", "bench", "testing", "pyg"},
 }
 

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import ArpackError, svds
 from torch import Tensor
 
 from shiftstate.graphs import Shift
-from shiftstate.graphs.places import places
+from shiftstate.places import places
 
 ALL_EIGENVALUES = 500
 """Nodes up to which all eigenvalues are computed."""

@@ -12,7 +12,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from shiftstate.graphs.places import Points, fill, places, push_apart
+from shiftstate.places import Points, fill, places, push_apart
 
 WIDTH, HEIGHT = 720.0, 540.0
 SMALLEST, LARGEST = 7.0, 15.0

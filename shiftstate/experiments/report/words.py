@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.graphs.places import fill, places, push_apart
+from shiftstate.places import fill, places, push_apart
 
 WORDS = 60
 """Words drawn."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shiftstate.graphs.places import fill, places, push_apart
+from shiftstate.places import fill, places, push_apart
 from tests.strategies import graphs
 
 
