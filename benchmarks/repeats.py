@@ -3,7 +3,7 @@
     python benchmarks/repeats.py
 
 Late signals S^t δ of one source are equal in float32, so a batch repeats itself: at `hub` it has one source a block, at
-`any` ten. Both ways take the same steps but for rounding. One thread; the best of several epochs counts.
+`any` ten. Both ways take the same steps except for rounding. One thread; the best of several epochs counts.
 """
 
 import torch
@@ -16,13 +16,21 @@ from shiftstate.training import fit
 EPOCHS = 4
 
 
-def best_epoch(realization: Realization, once: bool) -> float:
+def best_epoch(realization: Realization, share_equal: bool) -> float:
     """Seconds of the fastest epoch, validation included."""
     protocol, data = realization.protocol, build_data(realization)
     seconds = []
     for _ in range(EPOCHS):
         model = build(realization, protocol.channels, data.shift.num_nodes)
-        done = fit(model, data.shift, data, epochs=1, batch_size=protocol.batch_size, learning_rate=1e-3, once=once)
+        done = fit(
+            model,
+            data.shift,
+            data,
+            epochs=1,
+            batch_size=protocol.batch_size,
+            learning_rate=1e-3,
+            share_equal=share_equal,
+        )
         seconds.append(done.seconds)
     return min(seconds)
 
@@ -35,7 +43,7 @@ def main() -> None:
         x = build_data(cells[0]).train.x
         print(f"{preset}: {len(x)} training signals, {len(torch.unique(x, dim=0))} of them different")
         for one in cells:
-            each, shared = best_epoch(one, once=False), best_epoch(one, once=True)
+            each, shared = best_epoch(one, share_equal=False), best_epoch(one, share_equal=True)
             print(f"  {one.filter} K={one.K}: {each:.2f} s an epoch, once {shared:.2f} s: {each / shared:.2f}x")
 
 

@@ -10,7 +10,19 @@ import shiftstate
 ROOT = Path(shiftstate.__file__).parent
 
 # A room may import itself and what stands before it on this line.
-ORDER = ("checks", "files", "graphs", "filters", "layers", "readout", "network", "training", "experiments", "cli")
+ORDER = (
+    "checks",
+    "files",
+    "graphs",
+    "filters",
+    "layers",
+    "readout",
+    "network",
+    "tasks",
+    "training",
+    "experiments",
+    "cli",
+)
 # Rooms beside the line, and all they may import.
 BESIDE = {
     "pictures": set(),
@@ -21,7 +33,7 @@ BESIDE = {
     "stability": {"lens"},
     "pyg": {"checks", "graphs", "filters", "layers"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
-    "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "training", "pyg", "files"},
+    "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "tasks", "training", "pyg", "files"},
 }
 # What the rooms of the line may import from beside it.
 TAKES = {

@@ -39,7 +39,8 @@ def fit_baseline(name: str, data: Authorship, protocol: AuthorshipProtocol) -> t
         tried.append((_accuracy(classify, valid, data.valid.y), C, classify, size))
     right, C, classify, size = max(tried, key=lambda one: one[0])
     accuracy = _accuracy(classify, test, data.test.y)
-    return Fit(accuracy, accuracy, 1, (), (right,), "finished", time.perf_counter() - began), C, size
+    scores = {"accuracy": accuracy}
+    return Fit(scores, scores, 1, (), (right,), "finished", time.perf_counter() - began), C, size
 
 
 def _counts(x: Tensor) -> Array:

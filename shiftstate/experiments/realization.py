@@ -92,7 +92,8 @@ def train(realization: Realization, data: Data) -> tuple[Outcome, Network]:
             schedule=protocol.schedule,
             smoothing=protocol.smoothing,
             seed=seed_of(protocol, "batches", realization.graph, realization.draw),
-            once=protocol.device == "cpu",  # late signals of one source are equal in float32: half of a batch repeats
+            share_equal=protocol.device
+            == "cpu",  # late signals of one source are equal in float32: half of a batch repeats
             device=protocol.device,
         )
         tried.append((learning_rate, result, model))

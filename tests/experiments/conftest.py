@@ -51,7 +51,7 @@ def outcome():
     """Makes an outcome with these accuracies."""
 
     def make(last=0.5, best=0.6, **changes):
-        fit = Fit(last, best, 1, (1.25, 0.1 + 0.2), (0.4, 1 / 3), "finished", 1.0)
+        fit = Fit({"accuracy": last}, {"accuracy": best}, 1, (1.25, 0.1 + 0.2), (0.4, 1 / 3), "finished", 1.0)
         return Outcome(replace(fit, **changes), 0.001, 4, 100, "reference", {"torch": "2"}, 1.5)
 
     return make

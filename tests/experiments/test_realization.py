@@ -19,7 +19,7 @@ def trainings(monkeypatch):
 
     def fake(model, shift, data, **options):
         seen.append((model, shift, data, options))
-        return module.Fit(0.5, 0.5, 1, (1.0,), (options["learning_rate"],), "finished", 1.0)
+        return module.Fit({"accuracy": 0.5}, {"accuracy": 0.5}, 1, (1.0,), (options["learning_rate"],), "finished", 1.0)
 
     monkeypatch.setattr(module, "fit", fake)
     return seen
@@ -199,7 +199,7 @@ def test_the_learning_rate_is_chosen_by_the_last_epoch_not_by_a_lucky_one(monkey
     valid = {0.1: (0.9, 0.5), 0.2: (0.6, 0.6)}
 
     def fake(model, shift, data, *, learning_rate, **options):
-        return module.Fit(0.5, 0.5, 1, (1.0, 1.0), valid[learning_rate], "finished", 1.0)
+        return module.Fit({"accuracy": 0.5}, {"accuracy": 0.5}, 1, (1.0, 1.0), valid[learning_rate], "finished", 1.0)
 
     monkeypatch.setattr(module, "fit", fake)
     assert run(realization(learning_rate=(0.1, 0.2))).learning_rate == 0.2
@@ -216,7 +216,7 @@ def test_of_several_learning_rates_the_best_on_validation_is_kept(trainings, rea
 def test_a_diverged_training_is_kept_only_if_all_diverged(monkeypatch, realization):
     def fake(model, shift, data, *, learning_rate, **options):
         outcome = "diverged" if learning_rate > 0.15 else "finished"
-        return module.Fit(0.5, 0.5, 1, (1.0,), (learning_rate,), outcome, 1.0)
+        return module.Fit({"accuracy": 0.5}, {"accuracy": 0.5}, 1, (1.0,), (learning_rate,), outcome, 1.0)
 
     monkeypatch.setattr(module, "fit", fake)
     assert run(realization(learning_rate=(0.1, 0.3))).learning_rate == 0.1

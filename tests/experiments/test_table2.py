@@ -151,11 +151,11 @@ def test_all_filters_and_baselines_of_a_split_see_the_same_excerpts(run, tmp_pat
 
     def fake(model, shift, data, **options):
         seen.append(data)
-        return module.Fit(0.5, 0.5, 1, (1.0,), (0.5,), "finished", 1.0)
+        return module.Fit({"accuracy": 0.5}, {"accuracy": 0.5}, 1, (1.0,), (0.5,), "finished", 1.0)
 
     def fake_baseline(name, data, protocol):
         seen.append(data)
-        return module.Fit(0.5, 0.5, 1, (), (0.5,), "finished", 1.0), 1.0, 1
+        return module.Fit({"accuracy": 0.5}, {"accuracy": 0.5}, 1, (), (0.5,), "finished", 1.0), 1.0, 1
 
     monkeypatch.setattr(module, "fit", fake)
     monkeypatch.setattr(module, "fit_baseline", fake_baseline)

@@ -105,7 +105,7 @@ def test_equal_signals_filtered_once_give_the_same_training_but_for_rounding(fil
     data.train.y[:40] = (data.train.y[:40] + 1) % 3  # equal signals may have different classes
     shift, results, models = SHIFT.to(torch.float64), [], [network(filter).double(), network(filter).double()]
     for model, once in zip(models, (False, True), strict=True):
-        results.append(ss.fit(model, shift, data, epochs=5, batch_size=40, learning_rate=0.01, once=once))
+        results.append(ss.fit(model, shift, data, epochs=5, batch_size=40, learning_rate=0.01, share_equal=once))
     each, shared = results
     assert shared.losses == pytest.approx(each.losses, rel=1e-12)
     assert replace(shared, losses=(), seconds=0) == replace(each, losses=(), seconds=0)
@@ -117,11 +117,11 @@ def test_equal_signals_of_a_batch_reach_the_model_once_and_batches_are_filled_up
     model, plain = Scripted(0.1), Scripted(0.1)
     few = SimpleNamespace(x=toy().x[torch.arange(250) % 30], y=toy().y)
     data = SimpleNamespace(train=few, valid=toy(seed=1), test=toy(seed=2))
-    train(model, data, batch_size=50, once=True)
+    train(model, data, batch_size=50, share_equal=True)
     assert {len(batch) for batch in model.seen} <= {24, 32}
     assert all(len(batch) - len(batch.unique(dim=0)) < 8 for batch in model.seen)
     model.seen.clear()
-    train(model, data, batch_size=10, once=True)
+    train(model, data, batch_size=10, share_equal=True)
     assert max(len(batch) for batch in model.seen) <= 10, "filled up, but never beyond the batch itself"
     train(plain, data, batch_size=50)
     assert all(len(batch) == 50 for batch in plain.seen)

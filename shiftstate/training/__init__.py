@@ -1,0 +1,7 @@
+"""Training: `fit` minimises a task's loss by Adam and looks at the validation data on the way."""
+
+from shiftstate.training.loop import accuracy, fit
+from shiftstate.training.optimizer import SCHEDULES
+from shiftstate.training.result import Epoch, Fit
+
+__all__ = ["SCHEDULES", "Epoch", "Fit", "accuracy", "fit"]

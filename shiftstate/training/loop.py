@@ -1,0 +1,284 @@
+"""The training loop: it knows a task by its methods, and no task, dataset or layer by name."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LRScheduler
+
+from shiftstate.checks import check_name, check_whole
+from shiftstate.graphs import Shift
+from shiftstate.tasks import SignalClassification, Task
+from shiftstate.training.optimizer import SCHEDULES, adam, scheduled
+from shiftstate.training.parts import Part, Splits, check_dtype, evaluated, read_parts
+from shiftstate.training.result import Epoch, Fit
+
+EXPLODED = 1e3
+"""A run ends when an epoch's mean loss is beyond this many nats, and this many times the first batch's."""
+
+JUDGED_AT_ONCE = 4
+"""Training batches that are evaluated as one: without a backward nothing is kept per shift, so more fit."""
+
+
+def fit(
+    model: nn.Module,
+    shift: Shift,
+    data: Splits,
+    *,
+    task: Task | None = None,
+    epochs: int,
+    batch_size: int | None = None,
+    learning_rate: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    weight_decay: float = 0.0,
+    clip: float | None = None,
+    schedule: str = "constant",
+    smoothing: float = 0.0,
+    patience: int | None = None,
+    keep_best: bool = False,
+    look_every: int = 1,
+    seed: int = 0,
+    share_equal: bool = False,
+    device: str | torch.device = "cpu",
+    progress: Callable[[Epoch], None] | None = None,
+) -> Fit:
+    """Train ``model(x, shift)`` in place; it is left as it stands after the last epoch, or after the best one.
+
+    The order of the batches depends on ``seed`` alone, and the last partial batch of an epoch is dropped. A
+    loss that is not finite or explodes, or weights that are not finite, end the run with the outcome "diverged": a
+    result, not an error.
+
+    Args:
+        model: any module called as ``model(x, shift)``.
+        shift: the graph of all signals.
+        data: train, valid and test, each with signals ``x`` (n, N, G) and targets ``y`` (n). For tasks on nodes y is
+            (n, N), and ``mask``, True where a target counts, is optional; or the data have one ``x`` (N, G) or
+            (n, N, G) and one ``y``, and train, valid and test are boolean masks of the nodes. Test may be None.
+        task: what is learned; by default `SignalClassification`, judged by accuracy alone.
+        epochs: passes over the training set.
+        batch_size: signals in a step; None takes all of them in one step, in their order. A single signal (N, G) is
+            always taken whole.
+        learning_rate: of Adam; with "onecycle" the highest one.
+        betas: of Adam.
+        weight_decay: decoupled, as in AdamW; 0 is Adam.
+        clip: largest norm of the gradient, more than 0; None leaves it as it is.
+        schedule: of the learning rate, step by step: "constant", "cosine" down to 0, or "onecycle": up during the
+            first tenth of the steps, then down to 0 (`torch.optim.lr_scheduler.OneCycleLR`).
+        smoothing: of the labels, of the default task; other tasks have an argument of their own.
+        patience: stop after so many epochs without a better validation score; None trains all epochs.
+        keep_best: leave the model as it was after the epoch with the best validation score.
+        look_every: look at the validation data after every so many epochs, and after the last one.
+        seed: of the batch order.
+        share_equal: equal signals of a batch go through the model once and share their outputs: the same steps except
+            for rounding, in less time where signals repeat. For the CPU, and for models that treat each signal by
+            itself: no batch normalisation, no dropout.
+        device: where to train.
+        progress: called after every epoch.
+
+    Example:
+        >>> import torch, shiftstate as ss
+        >>> from types import SimpleNamespace
+        >>> x = torch.randn(200, 3, 1, generator=torch.Generator().manual_seed(0))
+        >>> split = SimpleNamespace(x=x, y=(x[:, 0, 0] > 0).long())
+        >>> shift = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])
+        >>> net = ss.Network("gcnn", channels=[1, 4], K=1, readout=ss.FlattenReadout(num_nodes=3, num_outputs=2))
+        >>> data = SimpleNamespace(train=split, valid=split, test=split)
+        >>> ss.fit(net, shift, data, epochs=2, batch_size=20, learning_rate=0.01).outcome
+        'finished'
+    """
+    task = _task(task, smoothing)
+    train, valid, test = read_parts(data, task, device, share_equal)
+    check_dtype(model, train.x)
+    batch_size = _check(train, epochs, batch_size, schedule, clip, patience, look_every)
+    model, shift = model.to(device), shift.to(device)
+    task = task.prepared(train.known)
+    optimizer = adam(model, learning_rate, betas, weight_decay, device)
+    steps = _Steps(model, shift, task, train, batch_size, clip, optimizer, seed)
+    steps.schedule = scheduled(optimizer, schedule, learning_rate, epochs * steps.per_epoch)
+    steps.also_check = {"valid.y": valid.known} | ({} if test is None else {"test.y": test.known})
+    judge = _Judge(model, shift, task, valid, test, keep_best, batch_size and JUDGED_AT_ONCE * batch_size)
+    began = time.perf_counter()
+    losses: list[float] = []
+    diverged, limit = False, 0.0
+    for number in range(1, epochs + 1):
+        each = steps.epoch()
+        losses.append(fmean(each))
+        limit = limit or EXPLODED * max(1.0, each[0])
+        diverged = not losses[-1] < limit or not _all_finite(model)  # a loss of NaN too
+        look = diverged or number % look_every == 0 or number == epochs
+        score = judge.look(number) if look else None
+        if progress is not None:
+            progress(Epoch(number, losses[-1], score))
+        if diverged or (patience is not None and look and number - judge.best_epoch >= patience):
+            break
+    last, best = judge.scores()
+    return Fit(
+        last,
+        best,
+        judge.best_epoch,
+        tuple(losses),
+        tuple(judge.looks.values()),
+        "diverged" if diverged else "finished",
+        time.perf_counter() - began,
+        task.metric.name,
+        tuple(judge.looks),
+    )
+
+
+@dataclass
+class _Steps:
+    """The steps of an epoch."""
+
+    model: nn.Module
+    shift: Shift
+    task: Task
+    train: Part
+    batch_size: int | None
+    clip: float | None
+    optimizer: torch.optim.Optimizer
+    seed: int
+    schedule: LRScheduler = field(init=False)
+    also_check: dict[str, Tensor] = field(default_factory=dict)
+    """Targets that are held against the model's first outputs, beside the training data's."""
+
+    def __post_init__(self) -> None:
+        self.order = torch.Generator().manual_seed(self.seed)
+        self.samples = self.train.samples()
+        self.count = len(self.train.y if self.samples is None else self.samples)
+        self.per_epoch = 1 if self.batch_size is None else self.count // self.batch_size
+        self.checked = False
+
+    def epoch(self) -> list[float]:
+        """The loss of every step."""
+        self.model.train()
+        x = self.train.x
+        dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
+        losses = torch.empty(self.per_epoch, device=x.device, dtype=dtype)  # read once an epoch: more would stall a GPU
+        for step, batch in enumerate(self._batches()):
+            losses[step] = self._step(batch)
+        return losses.tolist()
+
+    def _batches(self) -> list[Tensor | None]:
+        if self.batch_size is None:
+            return [None]
+        shuffled = torch.randperm(self.count, generator=self.order).to(self.train.y.device)
+        if self.samples is not None:
+            shuffled = self.samples[shuffled]
+        return [*shuffled[: self.per_epoch * self.batch_size].view(self.per_epoch, self.batch_size)]
+
+    def _step(self, batch: Tensor | None) -> Tensor:
+        outputs, targets = self.train.selected(self.train.outputs(self.model, self.shift, batch), batch)
+        if not self.checked:
+            self._check(outputs, targets)
+        loss = self.task.loss(outputs, targets)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self.clip is not None:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+        self.optimizer.step()
+        self.schedule.step()
+        return loss.detach()
+
+    def _check(self, outputs: Tensor, targets: Tensor) -> None:
+        """Whether the targets fit what the model gives, which nobody knows before its first outputs."""
+        flat, _ = self.task.flat(outputs, targets)
+        for name, known in {"train.y": self.train.known, **self.also_check}.items():
+            self.task.check_values(flat, known, name)
+        self.checked = True
+
+
+@dataclass
+class _Judge:
+    """Looks at the validation data, and keeps what belongs to the best epoch."""
+
+    model: nn.Module
+    shift: Shift
+    task: Task
+    valid: Part
+    test: Part | None
+    keep_best: bool
+    at_once: int | None
+    best_epoch: int = 0
+    looks: dict[int, float] = field(default_factory=dict)
+    """Validation scores by epoch."""
+
+    def look(self, number: int) -> float:
+        """The validation score after this epoch."""
+        outputs = self.valid.evaluated(self.model, self.shift, self.at_once)
+        score = self.looks[number] = self.task.score(*self.valid.selected(outputs))
+        if self.best_epoch == 0 or self.task.better(score, self.looks[self.best_epoch]):
+            self.best_epoch = number
+            if self.test is not None:
+                shared = self.test.x is self.valid.x
+                self.best_outputs = self._tested(outputs if shared else None)
+            if self.keep_best:
+                self.weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+        return score
+
+    def scores(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Test scores of the last and of the best model; the best is put back if it was kept."""
+        last, best = {}, {}
+        if self.test is not None:
+            last, best = (self.task.scores(*pair) for pair in (self._tested(None), self.best_outputs))
+        if self.keep_best:
+            self.model.load_state_dict(self.weights)
+        return last, best
+
+    def _tested(self, outputs: Tensor | None) -> tuple[Tensor, Tensor]:
+        assert self.test is not None
+        if outputs is None:
+            outputs = self.test.evaluated(self.model, self.shift, self.at_once)
+        return self.test.selected(outputs)
+
+
+def accuracy(model: nn.Module, shift: Shift, x: Tensor, y: Tensor, batch_size: int = 100) -> float:
+    """The fraction of signals x (n, N, G) whose largest logit is that of their class y (n)."""
+    return int((evaluated(model, shift, x, batch_size).argmax(-1) == y).sum()) / len(y)
+
+
+def _all_finite(model: nn.Module) -> bool:
+    return all(bool(parameter.isfinite().all()) for parameter in model.parameters())
+
+
+def _task(task: object, smoothing: float) -> Task:
+    if task is None:
+        return SignalClassification(metrics=["accuracy"], smoothing=smoothing)
+    if not isinstance(task, Task):
+        hint = "; did you forget the parentheses?" if isinstance(task, type) else ""
+        raise ValueError(f"task is {task!r}; expected a task, such as SignalClassification(){hint}")
+    if smoothing:
+        raise ValueError(f"smoothing is {smoothing} beside a task; expected it as an option of the task")
+    return task
+
+
+def _check(
+    train: Part,
+    epochs: Any,
+    batch_size: Any,
+    schedule: Any,
+    clip: float | None,
+    patience: Any,
+    look_every: Any,
+) -> int | None:
+    """The batch size: None where there is nothing to choose from."""
+    check_whole("epochs", epochs, 1)
+    check_whole("look_every", look_every, 1)
+    check_name("schedule", schedule, SCHEDULES)
+    if patience is not None:
+        check_whole("patience", patience, 1)
+    if clip is not None and not clip > 0:
+        raise ValueError(f"clip is {clip}; expected the largest norm of the gradient, more than 0, or None")
+    if batch_size is None or train.single:
+        return None
+    samples = train.samples()
+    count = len(train.y if samples is None else samples)
+    if check_whole("batch_size", batch_size, 1) > count:
+        raise ValueError(
+            f"batch_size is {batch_size}; expected at most {count}, the size of the training set "
+            "(the last partial batch is dropped, so not one would be left)"
+        )
+    return int(batch_size)
