@@ -170,7 +170,7 @@ def test_without_a_clip_the_gradient_is_left_as_it_is_and_equal_signals_are_filt
     run(realization())
     run(realization(device="cpu:0"))
     assert [options["clip"] for *_, options in trainings] == [None, None]
-    assert [options["once"] for *_, options in trainings] == [True, False]
+    assert [options["share_equal"] for *_, options in trainings] == [True, False]
 
 
 def test_a_realization_learns(realization):
