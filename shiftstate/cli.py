@@ -183,6 +183,7 @@ def fetch(
     strict: Annotated[bool, typer.Option(help="refuse every edition but the catalogue's")] = False,
     attempts: Annotated[int, typer.Option(min=1, help="tries for each book")] = 5,
     pause: Annotated[float, typer.Option(min=0, help="seconds between two books")] = 1.0,
+    deadline: Annotated[float, typer.Option(help="seconds for each book, over all its tries")] = 40.0,
 ) -> None:
     """Get the novels of the paper's authors from Project Gutenberg, or go on with it."""
     check_name("source", source, ["gutenberg"])
@@ -191,7 +192,9 @@ def fetch(
     wanted = {check_author(name, folders) for name in author} if author else set(folders)
     chosen = [book for book in books if book.folder in wanted]
     with _telling() as say:
-        done = fetch_books(chosen, out, mirror=mirror, strict=strict, attempts=attempts, pause=pause, say=say)
+        done = fetch_books(
+            chosen, out, mirror=mirror, strict=strict, attempts=attempts, pause=pause, deadline=deadline, say=say
+        )
     print(f"{done.new} books fetched, {done.kept} were there: {out}")
     if done.other_edition:
         names = ", ".join(done.other_edition[:3]) + (" …" if len(done.other_edition) > 3 else "")

@@ -1,14 +1,48 @@
-"""Files that are whole or not there, the directories they go to, and what a killed process leaves behind."""
+"""Files that are whole or not there, the directories they go to, what a killed process leaves behind; reading files."""
 
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 MARK = "shiftstate-part"
 """The end of every temporary name: such a file is ours, and worth nothing once its writer has ended."""
+
+
+def open_regular(path: str | Path, expected: str) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Anything else raises a `ValueError` at once: a named pipe or a device could keep the reader waiting for ever.
+
+    Args:
+        path: what the user named.
+        expected: what it should be, for the message: "a text file".
+    """
+    try:
+        # without O_NONBLOCK the opening of a named pipe already waits for its other end
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error  # a zero byte in the name
+        raise ValueError(f"{path} cannot be read ({reason}); expected {expected}") from None
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    kinds = {stat.S_IFDIR: "Is a directory", stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
+    raise ValueError(f"{path} cannot be read ({kinds.get(stat.S_IFMT(mode), 'a device')}); expected {expected}")
+
+
+def read_regular(path: str | Path, expected: str) -> bytes:
+    """The bytes of a regular file; see `open_regular`."""
+    with open_regular(path, expected) as file:
+        try:
+            return file.read()
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read ({error.strerror}); expected {expected}") from None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

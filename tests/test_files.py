@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shiftstate.files import MARK, make_directory, remove_leftovers, write_whole
+from shiftstate.files import MARK, make_directory, read_regular, remove_leftovers, write_whole
 
 LEFT = f".plan.json.0123abcd.{MARK}"
 NOT_OURS = [
@@ -92,3 +92,29 @@ def test_a_directory_that_cannot_be_made_is_one_line(tmp_path):
         make_directory(tmp_path / "file" / "out")
     make_directory(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda path: os.mkfifo(path), "a named pipe"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.symlink_to("/dev/zero"), "a device"),
+        (lambda path: None, "No such file"),
+    ],
+)
+def test_what_is_no_regular_file_raises_at_once_instead_of_waiting(tmp_path, make, reason):
+    make(tmp_path / "it")
+    with pytest.raises(ValueError, match=rf"it cannot be read \({reason}.*\); expected a poem"):
+        read_regular(tmp_path / "it", "a poem")
+
+
+def test_a_regular_file_is_read_whole_also_by_a_link(tmp_path):
+    (tmp_path / "file").write_bytes(b"\x00\xffdata")
+    (tmp_path / "link").symlink_to("file")
+    assert read_regular(tmp_path / "link", "data") == b"\x00\xffdata"
+
+
+def test_a_name_with_a_zero_byte_is_one_line():
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_regular("a\0b", "a poem")

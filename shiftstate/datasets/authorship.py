@@ -7,12 +7,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from shiftstate.checks import check_name, check_seed, check_whole
-from shiftstate.datasets.samples import Samples, standardized
+from shiftstate.datasets.samples import Samples, Scaling, scaled
 from shiftstate.graphs import Shift
 from shiftstate.texts.corpus import Corpus
-from shiftstate.texts.word_networks import author_graph
+from shiftstate.texts.word_networks import author_graph, word_counts
 
 SPLITS = ("excerpts", "books")
 TRANSFORMS = {"none": lambda counts: counts, "sqrt": torch.sqrt, "log": torch.log1p}
@@ -54,6 +55,10 @@ class Authorship:
     """Of the nodes."""
     book: int | None
     """The author's book that is held out, by its number; None where excerpts of all books are."""
+    transform: str = "none"
+    """Of the counts."""
+    scaling: Scaling | None = None
+    """How the signals were standardized, in float64; None if they were not."""
 
     @classmethod
     def generate(
@@ -83,7 +88,7 @@ class Authorship:
             number: of the split; chooses the book to be held out.
             test: share of the author's excerpts, of the "excerpts" split.
             valid: share of what is not held out, for validation.
-            outside: authors who are in nobody's pool.
+            outside: authors who are in nobody's pool; names that are not in the corpus are ignored, here and in kin.
             kin: authors who are not in each other's pools.
             transform: of every count, before anything else: its square root, or log(1 + count).
             standardize: subtract each node's mean over the training set and divide by its standard deviation.
@@ -110,11 +115,21 @@ class Authorship:
         graph = author_graph(np.asarray(corpus.wans[author][training].sum(0)).reshape(size, size))
         counted = [_samples(corpus, part, author, graph.kept) for part in parts]
         splits = [Samples(TRANSFORMS[transform](x), y) for x, y in counted]
-        if standardize:
-            splits = standardized(splits)
-        train, valid_, test_ = (Samples(x.to(dtype), y) for x, y in splits)
+        scaling = Scaling.of(splits[0].x) if standardize else None
+        train, valid_, test_ = (Samples(x.to(dtype), y) for x, y in scaled(splits, scaling))
         shift = Shift.from_matrix(torch.from_numpy(graph.adjacency).to(dtype))
-        return cls(shift, train, valid_, test_, parts, tuple(corpus.words[word] for word in graph.kept), book)
+        words = tuple(corpus.words[word] for word in graph.kept)
+        return cls(shift, train, valid_, test_, parts, words, book, transform, scaling)
+
+    def signals(self, texts: Sequence[Sequence[Sequence[str]]]) -> Tensor:
+        """New excerpts as signals, (n, N, 1): counted, transformed and scaled like the training data.
+
+        Args:
+            texts: each a list of sentences, as `tokenize` and `excerpts` give them; of the corpus's length.
+        """
+        counts = np.stack([word_counts(text, self.words) for text in texts])
+        x = TRANSFORMS[self.transform](torch.from_numpy(counts).double().unsqueeze(-1))
+        return (x if self.scaling is None else self.scaling(x)).to(self.train.x.dtype)
 
 
 def _hold_out_excerpts(

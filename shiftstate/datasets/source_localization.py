@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from shiftstate.checks import check_name, check_seed, check_whole
-from shiftstate.datasets.samples import Samples, standardized
+from shiftstate.datasets.samples import Samples, Scaling, scaled
 from shiftstate.graphs import BlockGraph, Shift
 
 Source = Literal["hub", "any", "one", "clusters"]
@@ -33,6 +33,8 @@ class SourceLocalization:
     train: Samples
     valid: Samples
     test: Samples
+    scaling: Scaling | None = None
+    """How the signals were standardized, in float64; None if they were not."""
 
     @classmethod
     def generate(
@@ -71,10 +73,9 @@ class SourceLocalization:
         diffused = _diffuse(shift, max_time)
         candidates = _candidates(graph, source, generator)
         splits = [_draw(diffused, candidates, count, generator) for count in counts]
-        if standardize:
-            splits = standardized(splits)
-        train, valid, test = (Samples(x.to(dtype), y) for x, y in splits)
-        return cls(shift.to(dtype), train, valid, test)
+        scaling = Scaling.of(splits[0].x) if standardize else None
+        train, valid, test = (Samples(x.to(dtype), y) for x, y in scaled(splits, scaling))
+        return cls(shift.to(dtype), train, valid, test, scaling)
 
 
 def _diffuse(shift: Shift, max_time: int) -> Tensor:

@@ -1,7 +1,7 @@
 """Texts: read, cut into words and excerpts, and counted as word adjacency networks."""
 
 from shiftstate.texts.corpus import Corpus
-from shiftstate.texts.folder import find_texts
+from shiftstate.texts.folder import find_authors, find_texts
 from shiftstate.texts.reading import read_books, read_text
 from shiftstate.texts.tokens import excerpts, tokenize
 from shiftstate.texts.word_lists import load_words
@@ -12,6 +12,7 @@ __all__ = [
     "Corpus",
     "author_graph",
     "excerpts",
+    "find_authors",
     "find_texts",
     "load_words",
     "read_books",

@@ -3,15 +3,17 @@
 import hashlib
 import io
 import json
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from shiftstate.files import read_regular
+from shiftstate.texts.array_file import load_arrays
 from shiftstate.texts.folder import check_author, find_texts
 from shiftstate.texts.reading import read_books
 from shiftstate.texts.tokens import Sentences, excerpts, tokenize
@@ -41,16 +43,17 @@ class Excerpts:
 class Corpus:
     """Excerpts of equal length by author, and the WANs of those whose graph is asked for.
 
-    Example:
-        >>> from shiftstate.texts import Corpus
-        >>> from tempfile import TemporaryDirectory
-        >>> from pathlib import Path
-        >>> with TemporaryDirectory() as folder:
-        ...     for author, text in {"ann": "the cat and the dog. ", "bob": "a dog or a cat. "}.items():
-        ...         _ = Path(folder, f"{author}_tale.txt").write_text(10 * text)
-        ...     corpus = Corpus.read(folder, words="auto:4", length=10, authors=["ann"])
-        >>> corpus.words, {author: len(own) for author, own in corpus.excerpts.items()}, corpus.wans["ann"].shape
-        (('a', 'cat', 'dog', 'the'), {'ann': 5, 'bob': 5}, (5, 16))
+        Example:
+            >>> from shiftstate.texts import Corpus
+            >>> from tempfile import TemporaryDirectory
+            >>> from pathlib import Path
+    from typing import NamedTuple
+            >>> with TemporaryDirectory() as folder:
+            ...     for author, text in {"ann": "the cat and the dog. ", "bob": "a dog or a cat. "}.items():
+            ...         _ = Path(folder, f"{author}_tale.txt").write_text(10 * text)
+            ...     corpus = Corpus.read(folder, words="auto:4", length=10, authors=["ann"])
+            >>> corpus.words, {author: len(own) for author, own in corpus.excerpts.items()}, corpus.wans["ann"].shape
+            (('a', 'cat', 'dog', 'the'), {'ann': 5, 'bob': 5}, (5, 16))
     """
 
     words: tuple[str, ...]
@@ -110,34 +113,86 @@ class Corpus:
 
     @classmethod
     def load(cls, file: str | Path) -> "Corpus":
-        """Read a file of `to_bytes`."""
+        """Read a file of `to_bytes`; one that is damaged raises a `ValueError`, whatever is wrong with it."""
+        expected = "a prepared corpus of this version"
         try:
-            with Path(file).open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-                head = json.loads(str(arrays["head"]))
-                if head["format"] != FORMAT:
-                    raise ValueError(f"format {head['format']}")
-                found = {
-                    author: Excerpts(
-                        arrays[f"{author}/counts"].astype(np.int64),
-                        arrays[f"{author}/books"].astype(np.int64),
-                        tuple(titles),
-                    )
-                    for author, titles in head["titles"].items()
-                }
-                size = len(head["words"]) ** 2
-                wans = {
-                    author: csr_matrix(
-                        tuple(arrays[f"{author}/{part}"] for part in ("data", "indices", "indptr")),
-                        shape=(len(found[author]), size),
-                    )
-                    for author in head["wans"]
-                }
-        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-            cause = str(error).splitlines()[0] if str(error) else type(error).__name__
+            arrays = load_arrays(file, expected)
+            head = _parse_head(arrays)
+            size = len(head.words)
+            found = {author: _excerpts(arrays, author, titles, size) for author, titles in head.titles.items()}
+            wans = {author: _network_rows(arrays, author, len(found[author]), size**2) for author in head.wans}
+        except ValueError as error:
+            cause = str(error)
             raise ValueError(
-                f"{file} is no prepared corpus ({cause}); expected one of this version: remove it, and it is made anew"
+                f"{file} is no prepared corpus ({cause}); expected {expected}: remove it, and it is made anew"
             ) from None
-        return cls(tuple(head["words"]), found, wans)
+        return cls(head.words, found, wans)
+
+
+class _Head(NamedTuple):
+    words: tuple[str, ...]
+    titles: dict[str, tuple[str, ...]]
+    wans: tuple[str, ...]
+
+
+def _parse_head(arrays: Mapping[str, NDArray[np.generic]]) -> _Head:
+    stored = _array(arrays, "head", "U", 0)
+    try:
+        head = json.loads(str(stored))
+    except (ValueError, RecursionError):
+        raise ValueError("its head is no JSON") from None
+    if not isinstance(head, dict) or head.keys() != {"format", "words", "titles", "wans"}:
+        raise ValueError("its head lacks entries")
+    if isinstance(head["format"], bool) or head["format"] != FORMAT:
+        raise ValueError(f"format {str(head['format'])[:40]}")
+    titles = head["titles"]
+    if not isinstance(titles, dict):
+        raise ValueError("its titles are no table")
+    words, wans = _names(head["words"], "words"), _names(head["wans"], "networks")
+    if not words or not set(wans) <= set(titles):
+        raise ValueError("its head contradicts itself")
+    return _Head(words, {author: _names(names, "titles") for author, names in titles.items()}, wans)
+
+
+def _names(value: object, what: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value) or len(set(value)) < len(value):
+        raise ValueError(f"its {what} are no list of different names")
+    return tuple(value)
+
+
+def _array(arrays: Mapping[str, NDArray[np.generic]], name: str, kinds: str, ndim: int) -> NDArray[np.generic]:
+    if name not in arrays:
+        raise ValueError(f"{name} is missing")
+    array = arrays[name]
+    if array.dtype.kind not in kinds or array.ndim != ndim:
+        raise ValueError(f"{name} has dtype {array.dtype} and shape {array.shape}")
+    return array
+
+
+def _whole(arrays: Mapping[str, NDArray[np.generic]], name: str, ndim: int, below: int) -> NDArray[np.int64]:
+    """Whole numbers from 0 to ``below`` − 1."""
+    array = _array(arrays, name, "iu", ndim)
+    if array.size and not (int(array.min()) >= 0 and int(array.max()) < below):
+        raise ValueError(f"{name} holds {int(array.min())} to {int(array.max())}")
+    return array.astype(np.int64)
+
+
+def _excerpts(arrays: Mapping[str, NDArray[np.generic]], author: str, titles: tuple[str, ...], words: int) -> Excerpts:
+    counts = _whole(arrays, f"{author}/counts", 2, 2**31)
+    books = _whole(arrays, f"{author}/books", 1, len(titles))
+    if counts.shape != (len(books), words) or set(books.tolist()) != set(range(len(titles))):
+        raise ValueError(f"the excerpts of {author!r} are not those of {len(titles)} books and {words} words")
+    return Excerpts(counts, books, titles)
+
+
+def _network_rows(arrays: Mapping[str, NDArray[np.generic]], author: str, rows: int, columns: int) -> csr_matrix:
+    data = _whole(arrays, f"{author}/data", 1, 2**31).astype(np.int32)
+    indices = _whole(arrays, f"{author}/indices", 1, columns)
+    indptr = _whole(arrays, f"{author}/indptr", 1, len(data) + 1)
+    fits = len(indptr) == rows + 1 and len(indices) == len(data)
+    if not fits or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
+        raise ValueError(f"the networks of {author!r} contradict themselves")
+    return csr_matrix((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=(rows, columns))
 
 
 def fingerprint(root: str | Path) -> str:
@@ -145,18 +200,12 @@ def fingerprint(root: str | Path) -> str:
     digest = hashlib.sha256()
     for author, paths in find_texts(root).items():
         for path in paths:
-            digest.update(f"{author}/{path.stem}:{hashlib.sha256(_bytes(path)).hexdigest()}\n".encode())
+            content = hashlib.sha256(read_regular(path, "a text file")).hexdigest()
+            digest.update(f"{author}/{path.stem}:{content}\n".encode())
     listed = find_words(root)
     if listed is not None:
-        digest.update(hashlib.sha256(_bytes(listed)).digest())
+        digest.update(hashlib.sha256(read_regular(listed, "a list of words")).digest())
     return digest.hexdigest()[:16]
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read ({error.strerror}); expected a text file") from None
 
 
 def _load_words(spec: str, root: Path, tokens: Mapping[str, list[Sentences]]) -> tuple[str, ...]:

@@ -35,6 +35,11 @@ def find_texts(root: str | Path) -> dict[str, list[Path]]:
     return dict(sorted(found.items()))
 
 
+def find_authors(root: str | Path, least_books: int = 1) -> tuple[str, ...]:
+    """The authors of a folder who have at least so many books, as `find_texts` names and sorts them."""
+    return tuple(author for author, paths in find_texts(root).items() if len(paths) >= least_books)
+
+
 def check_author(name: str, texts: Iterable[str]) -> str:
     """The author of ``texts`` (as ``find_texts`` names them) called ``name``; otherwise suggest the nearest."""
     return check_name("author", name.lower(), texts)

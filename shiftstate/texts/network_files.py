@@ -17,7 +17,7 @@ from shiftstate.texts.network_picture import draw_wan
 from shiftstate.texts.reading import read_books
 from shiftstate.texts.tokens import Sentences, excerpts, tokenize
 from shiftstate.texts.word_lists import find_words, load_words
-from shiftstate.texts.word_networks import wan, word_counts
+from shiftstate.texts.word_networks import check_network_size, wan, word_counts
 
 PICTURES = (".svg", ".png")
 GET_TEXTS = "give their folder as --texts DIR, or get the books by `shiftstate data fetch gutenberg --out DIR`"
@@ -50,6 +50,7 @@ def count_network(
         texts.append(tokenize(text))
     if chosen is None:
         chosen = load_words(words, texts)
+    check_network_size(len(chosen))
     matrix = sum((wan(one, chosen, window, decay) for one in texts), np.zeros((len(chosen),) * 2, np.int64))
     counts = sum((word_counts(one, chosen) for one in texts), np.zeros(len(chosen), np.int64))
     return WordNetwork(texts, chosen, matrix, counts)
@@ -132,6 +133,7 @@ def _excerpt_arrays(
             total = sum(map(len, text))
             raise ValueError(f"{path} has {total} words; expected at least one excerpt of {length}")
         pieces += cut
+    check_network_size(len(network.words), len(pieces))
     return {
         "signals": np.stack([word_counts(piece, network.words) for piece in pieces]),
         "excerpts": np.stack([wan(piece, network.words, window, decay) for piece in pieces]),

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from shiftstate.files import read_regular
+
 
 def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file, with or without a byte order mark; anything that is no text is refused."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read ({error.strerror}); expected a text file") from None
+    data = read_regular(path, "a text file")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(f"{path} is UTF-16; expected UTF-8: save it as UTF-8 first")
     if b"\0" in data:

@@ -54,10 +54,17 @@ def excerpts(sentences: Sequence[Sequence[str]], length: int = 1000) -> list[Sen
 
 def _plain(text: str) -> str:
     """Lower case, words of letters, digits and apostrophes, spaces between them, a full stop at sentence ends."""
+    text = _limited_marks(text)
     # before the compatibility forms: there ´ becomes a space with an accent, and a footnote's ² a letter of its word
     text = text.translate({ord(character): _first_role(character) for character in set(text)})
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())  # İ has two forms only then
     return text.translate({ord(character): _role(character) for character in set(text)})
+
+
+def _limited_marks(text: str) -> str:
+    """At most thirty combining marks in a row (Unicode's stream-safe form): ordering them takes quadratic time."""
+    marks = "".join(character for character in set(text) if unicodedata.combining(character))
+    return re.sub(f"([{re.escape(marks)}]{{30}})", "\\1\u034f", text) if marks else text
 
 
 @lru_cache(maxsize=4096)

@@ -1,17 +1,26 @@
 """Word adjacency networks: how an author's function words follow one another."""
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import chain
-from math import floor
+from math import floor, isqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from shiftstate.checks import check_whole
+
+BLOCK = 4_000_000
+"""Pairs that are counted at once: bounds the memory."""
+MAX_PAIRS = 2_000_000_000
+"""Pairs of places that are looked at, at most: about a minute."""
+EXACT = 10
+"""100 · decay^p can be a whole number for p = 0, 1, 2 only (or for decay = 1): these and some more are exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,24 +47,52 @@ def wan(
         array([[ 64,  80],
                [100,   0]])
     """
-    weights = _weights(window, decay)
     n = len(words)
+    check_network_size(n)
+    longest = max(map(len, sentences), default=0)
+    weights = distance_weights(window, decay, longest - 1)
     ids = _encode(sentences, words)
     sentence = np.repeat(np.arange(len(sentences)), [len(one) for one in sentences])
+    counts = np.zeros(n * n)  # float64 sums of whole numbers are exact far beyond any text
+    for pairs, values in follow_pairs(ids, sentence, n, weights):
+        counts += np.bincount(pairs, values, minlength=n * n)
+    return counts.astype(np.int64).reshape(n, n)
+
+
+def follow_pairs(
+    ids: NDArray[np.int64], sentence: NDArray[np.int64], n: int, weights: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """All places where listed words follow each other, in blocks: i · n + j of the pair, and its weight.
+
+    Args:
+        ids: the word at every place of the text, −1 where it is not in the list.
+        sentence: the sentence of every place.
+        n: words in the list.
+        weights: by distance, from 1.
+    """
     place = np.flatnonzero(ids >= 0)
     ids, sentence = ids[place], sentence[place]
-    pairs, values = [], []
-    # neighbours in the list of listed words: the m-th next one is at least m words away
-    for step in range(1, min(len(weights), len(place) - 1) + 1):
+    steps = min(len(weights), len(place) - 1)
+    if steps * len(place) > MAX_PAIRS:
+        raise ValueError(
+            f"window reaches {len(weights):,} words within one sentence of a text of {len(place):,} listed words; "
+            f"expected at most {MAX_PAIRS // len(place):,}; does the text have no sentence ends?"
+        )
+    pairs: list[NDArray[np.int64]] = []
+    values: list[NDArray[np.int64]] = []
+    waiting = 0
+    # neighbours among the listed words: the m-th next one is at least m words away
+    for step in range(1, steps + 1):
         distance = place[step:] - place[:-step]
         near = np.flatnonzero((distance <= len(weights)) & (sentence[step:] == sentence[:-step]))
         pairs.append(ids[near] * n + ids[near + step])
         values.append(weights[distance[near] - 1])
-    if not pairs:
-        return np.zeros((n, n), dtype=np.int64)
-    # float64 sums of whole numbers are exact far beyond any text
-    counts = np.bincount(np.concatenate(pairs), np.concatenate(values), minlength=n * n)
-    return counts.astype(np.int64).reshape(n, n)
+        waiting += len(near)
+        if waiting > BLOCK:
+            yield np.concatenate(pairs), np.concatenate(values)
+            pairs, values, waiting = [], [], 0
+    if pairs:
+        yield np.concatenate(pairs), np.concatenate(values)
 
 
 def word_counts(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.int64]:
@@ -87,18 +124,41 @@ def author_graph(matrix: ArrayLike) -> AuthorGraph:
     return AuthorGraph(A / np.linalg.eigvalsh(A)[-1], kept[largest])
 
 
-def _weights(window: int, decay: float) -> NDArray[np.int64]:
-    """⌊100 · decay^(d − 1)⌋ for d = 1 … window, without the zeros at the end."""
+def distance_weights(window: int, decay: float, farthest: int) -> NDArray[np.int64]:
+    """⌊100 · decay^(d − 1)⌋ for d = 1 … window, without zeros at the end, and no farther than a text reaches."""
     check_whole("window", window, 1)
     if not 0 < decay <= 1:
         raise ValueError(f"decay is {decay!r}; expected a number above 0 and at most 1")
     exact = Fraction(str(float(decay)))  # in binary, 100 · 0.7² would fall below 49
-    weights: list[int] = []
-    value = Fraction(100)
-    while len(weights) < window and value >= 1:
-        weights.append(floor(value))
-        value *= exact
-    return np.array(weights)
+    weights = [floor(100 * exact**power) for power in range(min(window, farthest, EXACT))]
+    with localcontext(prec=60):
+        # beyond EXACT no such number is whole, so sixty digits decide the floor; fractions would grow without end
+        factor = Decimal(str(float(decay)))
+        value = 100 * factor ** len(weights)
+        while len(weights) < min(window, farthest) and value >= 1:
+            weights.append(int(value))
+            value *= factor
+    return np.array([weight for weight in weights if weight], dtype=np.int64)
+
+
+def check_network_size(n: int, networks: int = 1) -> None:
+    """Raise if ``networks`` word adjacency networks of n words would not fit into half of the machine's memory."""
+    arrays = networks + 2  # what counting needs beside them
+    room = _memory() // 2
+    if 8 * arrays * n * n > room:
+        raise ValueError(
+            f"a network of {n:,} words needs {8 * arrays * n * n / 1e9:,.0f} GB of memory; "
+            f"expected at most {isqrt(room // (8 * arrays)):,} words, which fit here; "
+            "only the frequent words of a text tell something, as in auto:300"
+        )
+
+
+def _memory() -> int:
+    """Bytes of the machine's memory; 8 GB if the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 8 * 10**9
 
 
 def _encode(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.int64]:

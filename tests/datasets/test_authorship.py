@@ -118,6 +118,24 @@ def test_counts_are_transformed_before_they_are_standardised_and_nothing_else_ch
     torch.testing.assert_close(both.test.x, (moved.test.x - seen.mean(0)) / seen.std(0, correction=0))
 
 
+@pytest.mark.parametrize("transform", ["none", "sqrt", "log"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_new_texts_become_signals_exactly_as_the_training_data_did(small, transform, standardize):
+    data = Authorship.generate(small, "ann", transform=transform, standardize=standardize, seed=0)
+    assert (data.scaling is not None) is standardize
+    again = []
+    for author, number in data.parts.train[:5]:
+        counts = small.excerpts[author].counts[number]
+        again.append([[word for word, count in zip(small.words, counts, strict=True) for _ in range(count)]])
+    assert torch.equal(data.signals(again), data.train.x[:5])
+
+
+def test_names_outside_the_corpus_change_nothing(small):
+    plain = Authorship.generate(small, "ann", seed=0)
+    named = Authorship.generate(small, "ann", outside=["nobody"], kin=["ann", "noone"], seed=0)
+    assert plain.parts == named.parts
+
+
 def test_the_same_seed_gives_the_same_split_and_another_another(small):
     first, again, other = (Authorship.generate(small, "ann", seed=seed) for seed in (1, 1, 2))
     assert first.parts == again.parts

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from shiftstate.texts.folder import find_texts
+from shiftstate.texts.gutenberg import download as downloading
 from shiftstate.texts.gutenberg import fetch as fetching
 from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate
 from shiftstate.texts.gutenberg.catalogue import Book, check_book, digest, load_catalogue
@@ -210,7 +211,7 @@ def test_another_edition_is_named_and_refused_when_strict(run, answers, tmp_path
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(run, answers, monkeypatch):
-    monkeypatch.setattr(fetching, "MAX_BYTES", 100)
+    monkeypatch.setattr(downloading, "MAX_BYTES", 100)
     answers.plan[at(BOOK)] = [good()]
     with pytest.raises(FetchError, match="larger than 100 bytes"):
         run(attempts=1)

@@ -1,6 +1,7 @@
 """From texts to the files of a network by the command line, and the picture of it."""
 
 import json
+import os
 import sys
 import xml.etree.ElementTree as ET
 from csv import reader
@@ -137,6 +138,9 @@ def test_without_a_list_the_package_s_own_is_taken(run, text, tmp_path):
         (["sea.txt", "--excerpt-length", "5", "--out", "o.csv"], "expected an .npz file with --excerpt-length"),
         (["sea.txt", "--picture", "p.gif", "--out", "o.npz"], "p.gif ends in '.gif'; expected .svg or .png"),
         (["one.txt", "--picture", "p.svg", "--out", "o.npz"], "no edges to draw"),
+        (["pipe.txt", "--out", "o.npz"], "pipe.txt cannot be read (a named pipe); expected a text file"),
+        (["/dev/zero", "--out", "o.npz"], "/dev/zero cannot be read (a device); expected a text file"),
+        (["sea.txt", "--words", "pipe.txt", "--out", "o.npz"], "pipe.txt cannot be read (a named pipe)"),
         (["--out", "o.npz"], "Missing argument"),
     ],
 )
@@ -147,6 +151,7 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(run, text, tmp_path, monk
     (tmp_path / "binary.txt").write_bytes(b"the\0")
     (tmp_path / "one.txt").write_text("the")
     (tmp_path / "twice.list").write_text("the\nthe\n")
+    os.mkfifo(tmp_path / "pipe.txt")
     before = sorted(tmp_path.iterdir())
     code, _, errors = run("wan", *arguments)
     assert code == 2

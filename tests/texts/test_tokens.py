@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shiftstate.texts.folder import check_author, find_texts
+from shiftstate.texts.folder import check_author, find_authors, find_texts
 from shiftstate.texts.reading import read_books, read_text
 from shiftstate.texts.tokens import excerpts, tokenize
 
@@ -184,3 +184,16 @@ def test_emily_bronte_wrote_117_excerpts(corpus):
 def test_every_novel_is_a_text_and_none_is_there_twice(corpus):
     paths = list(chain.from_iterable(find_texts(corpus).values()))
     assert len(read_books(paths)) == len(paths)
+
+
+def test_the_authors_of_a_folder_by_the_number_of_their_books(tmp_path):
+    for name in ("Poe_Raven", "Poe_Lenore", "Austen_Emma"):
+        (tmp_path / f"{name}.txt").write_text(name)
+    assert find_authors(tmp_path) == ("austen", "poe")
+    assert find_authors(tmp_path, least_books=2) == ("poe",)
+
+
+def test_a_letter_with_a_million_accents_does_not_take_for_ever():
+    ((word,),) = tokenize("a" + "\u0300" * 300_000 + "\u0316" * 300_000)
+    assert word.startswith("à") or word.startswith("a")
+    assert tokenize("e\u0301te\u0301") == [["été"]]

@@ -5,25 +5,25 @@ import http.client
 import re
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from shiftstate.checks import check_whole
-from shiftstate.files import make_directory, remove_leftovers, write_whole
+from shiftstate.files import make_directory, read_regular, remove_leftovers, write_whole
 from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate
 from shiftstate.texts.gutenberg.catalogue import Book, check_book
+from shiftstate.texts.gutenberg.download import Deadline, Late, TooLarge, download
 
 GUTENBERG = "https://www.gutenberg.org"
 LOCATIONS = ("cache/epub/{id}/pg{id}.txt", "files/{id}/{id}-0.txt")
 """Where a server may keep a book as plain text in UTF-8; archives are never asked for."""
 SUMS = "SHA256SUMS"
 """Checksums of the finished files, as ``sha256sum --check`` reads them."""
-MAX_BYTES = 30_000_000
 MAX_WAIT = 60.0
 """Seconds before a retry, whatever a server asks for."""
+LONGEST_WAIT = 86_400.0
 
 
 class FetchError(OSError):
@@ -50,6 +50,7 @@ def fetch(
     attempts: int = 5,
     pause: float = 1.0,
     timeout: float = 30.0,
+    deadline: float = 40.0,
     say: Callable[[str], None] = lambda line: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Fetched:
@@ -66,10 +67,14 @@ def fetch(
         attempts: tries for each book.
         pause: seconds between two books, as Gutenberg asks of programs; doubled with every retry of a book.
         timeout: seconds that a server may stay silent.
+        deadline: seconds for each book, over all tries, without the waits between them.
         say: is told every step.
         sleep: waits.
     """
     check_whole("attempts", attempts, 1)
+    for name, seconds in (("timeout", timeout), ("deadline", deadline)):
+        if not 0 < seconds < LONGEST_WAIT:
+            raise ValueError(f"{name} is {seconds!r}; expected a number of seconds above 0, up to {LONGEST_WAIT:g}")
     if urlsplit(mirror).scheme not in ("http", "https") or not urlsplit(mirror).netloc:
         raise ValueError(f"mirror is {mirror!r}; expected an address that starts with https:// or http://")
     make_directory(out, "the texts")
@@ -83,7 +88,7 @@ def fetch(
         if number > 1:
             sleep(pause)
         try:
-            text, same = _get(book, mirror, strict, attempts, pause, timeout, say, sleep)
+            text, same = _get(book, mirror, strict, attempts, pause, timeout, Deadline(deadline), say, sleep)
         except _Unavailable as error:
             failures.append(f"{book.title} ({book.id}): {error}")
             say(f"not fetched: {failures[-1]}")
@@ -108,6 +113,7 @@ def _get(
     attempts: int,
     pause: float,
     timeout: float,
+    deadline: Deadline,
     say: Callable[[str], None],
     sleep: Callable[[float], None],
 ) -> tuple[str, bool]:
@@ -116,7 +122,7 @@ def _get(
     for attempt in range(1, attempts + 1):
         wait = pause * 2**attempt
         try:
-            text = strip_boilerplate(_download(book, mirror, timeout))
+            text = strip_boilerplate(_download(book, mirror, timeout, deadline))
             return text, check_book(book, text, strict)
         except urllib.error.HTTPError as error:
             error.close()
@@ -129,6 +135,8 @@ def _get(
             problem = f"{mirror} cannot be reached ({error.reason})"
             if attempt == attempts:
                 raise FetchError(problem) from None
+        except Late as error:
+            raise _Unavailable(f"{error}; a slow server needs a longer deadline") from None
         except (OSError, http.client.HTTPException) as error:
             problem = f"the connection broke ({error or type(error).__name__})"
         except UnicodeDecodeError:
@@ -142,44 +150,41 @@ def _get(
     raise _Unavailable(problem)
 
 
-def _download(book: Book, mirror: str, timeout: float) -> str:
+def _download(book: Book, mirror: str, timeout: float, deadline: Deadline) -> str:
     """The text from the first location, or from the second where the server does not know the first."""
     first, second = (f"{mirror.rstrip('/')}/{location.format(id=book.id)}" for location in LOCATIONS)
     try:
-        data = _read(first, timeout)
+        data = _read(first, timeout, deadline)
     except urllib.error.HTTPError as error:
         if error.code != 404:
             raise
         error.close()
-        data = _read(second, timeout)
+        data = _read(second, timeout, deadline)
     return data.decode("utf-8-sig")
 
 
-def _read(address: str, timeout: float) -> bytes:
-    request = urllib.request.Request(address, headers={"User-Agent": "shiftstate (one book at a time)"})
-    with urllib.request.urlopen(request, timeout=timeout) as answer:
-        data: bytes = answer.read(MAX_BYTES + 1)
-        expected = answer.headers.get("Content-Length", "")
-    if len(data) > MAX_BYTES:
-        raise WrongText(f"it is larger than {MAX_BYTES} bytes")
-    if expected.isdigit() and len(data) < int(expected):  # reading with a limit does not notice it
-        raise WrongText(f"{len(data)} of {expected} bytes came")
+def _read(address: str, timeout: float, deadline: Deadline) -> bytes:
+    try:
+        data, promised = download(address, timeout, deadline)
+    except TooLarge as error:
+        raise WrongText(str(error)) from None
+    if promised.isdigit() and len(data) < int(promised):
+        raise WrongText(f"{len(data)} of {promised} bytes came")
     return data
 
 
 def _is_whole(path: Path, expected: str | None) -> bool:
     try:
-        return expected is not None and hashlib.sha256(path.read_bytes()).hexdigest() == expected
-    except OSError:
+        return expected is not None and hashlib.sha256(read_regular(path, "a text")).hexdigest() == expected
+    except ValueError:
         return False
 
 
 def _read_sums(out: Path) -> dict[str, str]:
     """Checksums of an earlier call; lines that are none are left out, and their books fetched again."""
-    try:
-        lines = (out / SUMS).read_text("utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
+    if not (out / SUMS).exists():
         return {}
+    lines = read_regular(out / SUMS, "the checksums of an earlier call").decode("utf-8", "replace").splitlines()
     found = [re.fullmatch(r"([0-9a-f]{64})  ([A-Za-z0-9_./-]+)", line) for line in lines]
     return {match[2]: match[1] for match in found if match}
 
