@@ -47,7 +47,6 @@ class Corpus:
             >>> from shiftstate.texts import Corpus
             >>> from tempfile import TemporaryDirectory
             >>> from pathlib import Path
-    from typing import NamedTuple
             >>> with TemporaryDirectory() as folder:
             ...     for author, text in {"ann": "the cat and the dog. ", "bob": "a dog or a cat. "}.items():
             ...         _ = Path(folder, f"{author}_tale.txt").write_text(10 * text)
