@@ -1,15 +1,34 @@
-"""Nonlinear state-space graph neural networks for PyTorch."""
+"""Nonlinear state-space graph neural networks for PyTorch.
 
-from shiftstate import lens, stability
-from shiftstate.checks import checking
-from shiftstate.filters import Step, Taps
-from shiftstate.graphs import Shift
-from shiftstate.layers import GCNN, LSSM, RSN, Layer, Trace
-from shiftstate.network import Network
-from shiftstate.readout import FlattenReadout, NodeReadout, PoolReadout, Readout
-from shiftstate.training import Epoch, Fit, fit
+Names are imported when they are first used: `import shiftstate` and `shiftstate --help` do not wait for PyTorch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from shiftstate import lens, stability
+    from shiftstate.checks import checking
+    from shiftstate.filters import Step, Taps
+    from shiftstate.graphs import Shift
+    from shiftstate.layers import GCNN, LSSM, RSN, Layer, Trace
+    from shiftstate.network import Network
+    from shiftstate.readout import FlattenReadout, NodeReadout, PoolReadout, Readout
+    from shiftstate.training import Epoch, Fit, fit
+
+_HOMES = {
+    "shiftstate.checks": ("checking",),
+    "shiftstate.filters": ("Step", "Taps"),
+    "shiftstate.graphs": ("Shift",),
+    "shiftstate.layers": ("GCNN", "LSSM", "RSN", "Layer", "Trace"),
+    "shiftstate.network": ("Network",),
+    "shiftstate.readout": ("FlattenReadout", "NodeReadout", "PoolReadout", "Readout"),
+    "shiftstate.training": ("Epoch", "Fit", "fit"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_ROOMS = ("lens", "stability")
 
 __all__ = [
     "GCNN",
@@ -32,3 +51,17 @@ __all__ = [
     "lens",
     "stability",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"shiftstate.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'shiftstate' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value  # the next look-up is an ordinary one
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

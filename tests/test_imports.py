@@ -1,6 +1,8 @@
 """Imports go one way. Read from the source, so a module that comes later is held to it too."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ ROOT = Path(shiftstate.__file__).parent
 
 # A room may import itself and what stands before it on this line.
 ORDER = (
+    "errors",
     "checks",
     "files",
     "graphs",
@@ -21,6 +24,7 @@ ORDER = (
     "tasks",
     "training",
     "experiments",
+    "commands",
     "cli",
 )
 # Rooms beside the line, and all they may import.
@@ -38,7 +42,7 @@ BESIDE = {
 # What the rooms of the line may import from beside it.
 TAKES = {
     "experiments": {"datasets", "lens", "texts", "pictures", "places"},
-    "cli": {"datasets", "lens", "texts", "bench", "testing", "pyg"},
+    "commands": {"datasets", "lens", "texts", "bench"},
 }
 
 
@@ -75,7 +79,7 @@ def allowed(room):
     if room in BESIDE:
         return BESIDE[room] | {room}
     if room in ("", "__main__"):
-        return {*ORDER, *BESIDE} - ({"experiments", "cli"} if room == "" else set())
+        return {*ORDER, *BESIDE} - ({"experiments", "commands", "cli"} if room == "" else set())
     return {*ORDER[: ORDER.index(room) + 1]} | TAKES.get(room, set())
 
 
@@ -89,9 +93,9 @@ def test_a_module_imports_only_what_stands_before_it(name, file):
         assert target in allowed(room), f"{name} imports {module}: {room or 'the package'} comes before {target}"
 
 
-def test_the_command_line_alone_imports_experiments():
+def test_the_commands_alone_import_experiments():
     for name, file, *_ in (parameter.values for parameter in modules()):
-        if room_of(name) not in ("experiments", "cli", "__main__"):
+        if room_of(name) not in ("experiments", "commands", "__main__"):
             assert "experiments" not in {room_of(module) for module in imported(name, file)}, name
 
 
@@ -109,10 +113,35 @@ def test_the_rules_forbid_what_the_architecture_forbids():
     assert "filters" not in allowed("datasets")
     assert "network" not in allowed("readout")
     assert "experiments" not in allowed("training")
-    assert allowed("checks") == {"checks"}
-    assert "experiments" in allowed("cli")
+    assert allowed("checks") == {"errors", "checks"}
+    assert "experiments" in allowed("commands")
 
 
 def test_every_public_name_exists_and_is_documented():
     for name in shiftstate.__all__:
         assert getattr(shiftstate, name).__doc__, name
+
+
+def loaded_by(code):
+    """The modules that a fresh interpreter has loaded after this code."""
+    program = f"{code}; import sys; print(chr(10).join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_or_its_commands_does_not_import_torch():
+    heavy = {"torch", "numpy", "scipy", "numba", "matplotlib"}
+    assert not heavy & loaded_by("import shiftstate")
+    assert not heavy & loaded_by("import shiftstate.commands")
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_do_not_import_torch(option):
+    code = f"import sys; sys.argv = ['shiftstate', {option!r}]; from shiftstate.cli import main; main()"
+    assert "torch" not in loaded_by(code)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'shiftstate' has no attribute 'Nothing'"):
+        shiftstate.Nothing  # noqa: B018
+    assert {"Network", "lens", "__version__"} <= set(dir(shiftstate))

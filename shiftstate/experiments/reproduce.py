@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from shiftstate.errors import SweepError
 from shiftstate.experiments.ceiling import Ceiling, ceiling
 from shiftstate.experiments.config import EXPERIMENTS, Preset, Realization
 from shiftstate.experiments.corpora import NO_TEXTS, prepare, write_corpora
@@ -22,7 +23,7 @@ from shiftstate.experiments.realization import Outcome
 from shiftstate.experiments.rows import Row
 from shiftstate.experiments.store import Store
 from shiftstate.experiments.summary import Summary, claims_json, summarize, summary_json
-from shiftstate.experiments.sweep import SweepError, sweep
+from shiftstate.experiments.sweep import sweep
 from shiftstate.experiments.tables import tables_markdown
 from shiftstate.files import make_directory, write_whole
 from shiftstate.pictures import render

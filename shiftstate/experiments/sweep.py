@@ -4,16 +4,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
+from shiftstate.errors import SweepError
 from shiftstate.experiments.config import Realization
 from shiftstate.experiments.engines import Engine, Pool, work
 from shiftstate.experiments.realization import Outcome
 
 PATIENCE = 3
 """Pools that may break in a row without a single realization finished: more than that is no accident."""
-
-
-class SweepError(RuntimeError):
-    """A sweep that cannot go on; what it had finished is stored."""
 
 
 def sweep(

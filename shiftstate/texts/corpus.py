@@ -43,16 +43,16 @@ class Excerpts:
 class Corpus:
     """Excerpts of equal length by author, and the WANs of those whose graph is asked for.
 
-        Example:
-            >>> from shiftstate.texts import Corpus
-            >>> from tempfile import TemporaryDirectory
-            >>> from pathlib import Path
-            >>> with TemporaryDirectory() as folder:
-            ...     for author, text in {"ann": "the cat and the dog. ", "bob": "a dog or a cat. "}.items():
-            ...         _ = Path(folder, f"{author}_tale.txt").write_text(10 * text)
-            ...     corpus = Corpus.read(folder, words="auto:4", length=10, authors=["ann"])
-            >>> corpus.words, {author: len(own) for author, own in corpus.excerpts.items()}, corpus.wans["ann"].shape
-            (('a', 'cat', 'dog', 'the'), {'ann': 5, 'bob': 5}, (5, 16))
+    Example:
+        >>> from shiftstate.texts import Corpus
+        >>> from tempfile import TemporaryDirectory
+        >>> from pathlib import Path
+        >>> with TemporaryDirectory() as folder:
+        ...     for author, text in {"ann": "the cat and the dog. ", "bob": "a dog or a cat. "}.items():
+        ...         _ = Path(folder, f"{author}_tale.txt").write_text(10 * text)
+        ...     corpus = Corpus.read(folder, words="auto:4", length=10, authors=["ann"])
+        >>> corpus.words, {author: len(own) for author, own in corpus.excerpts.items()}, corpus.wans["ann"].shape
+        (('a', 'cat', 'dog', 'the'), {'ann': 5, 'bob': 5}, (5, 16))
     """
 
     words: tuple[str, ...]

@@ -335,7 +335,7 @@ def test_a_full_disk_is_one_line_and_exit_code_1_and_the_store_stays_whole(tmp_p
         add(self, realization, outcome)
 
     monkeypatch.setattr(Store, "add", full_at_the_third)
-    monkeypatch.setattr(cli, "make_engine", lambda *arguments: here)
+    monkeypatch.setattr("shiftstate.experiments.engines.make_engine", lambda *arguments: here)
     sets = [word for setting in TINY for word in ("--set", setting)]
     arguments = ["reproduce", "figure1", "--preset", "smoke", "--out", tmp_path, *sets]
     code, errors = run_main(monkeypatch, capsys, *arguments)

@@ -237,8 +237,8 @@ def test_all_without_texts_leaves_table2_out_and_says_so(tmp_path, monkeypatch, 
         asked.append((list(names), texts))
         return SimpleNamespace(summary=summarize([]), stored=0, files=())
 
-    monkeypatch.setattr(cli, "run_reproduce", fake)
-    monkeypatch.setattr(cli, "reproduce_figure2", lambda *arguments: [])
+    monkeypatch.setattr("shiftstate.experiments.reproduce.reproduce", fake)
+    monkeypatch.setattr("shiftstate.texts.network_files.reproduce_figure2", lambda *arguments: [])
     for options in ([], ["--texts", str(tmp_path)]):
         monkeypatch.setattr(sys, "argv", ["shiftstate", "reproduce", "all", "--out", str(tmp_path), *options])
         cli.main()

@@ -266,7 +266,7 @@ def test_books_are_fetched_by_command(run, tmp_path, monkeypatch):
         options["say"]("1 of 5")
         return Fetched(4, 1, ("poe/a.txt",))
 
-    monkeypatch.setattr(cli, "fetch_books", fetch)
+    monkeypatch.setattr("shiftstate.texts.gutenberg.fetch.fetch", fetch)
     code, output, errors = run(
         "data", "fetch", "gutenberg", "--out", tmp_path, "--author", "poe", "--mirror", "http://localhost", "--strict"
     )

@@ -1,0 +1,76 @@
+"""`shiftstate reproduce`: the paper's experiments."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shiftstate.commands.console import plain_console
+
+if TYPE_CHECKING:
+    from shiftstate.experiments.config import Preset
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make the command known."""
+    app.command()(reproduce)
+
+
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="figure1, table1, table2, figure2, stability or all")],
+    out: Annotated[Path, typer.Option(help="directory of the results; an earlier run in it is continued")],
+    preset: Annotated[str, typer.Option(help="how to read the paper; docs/experiments.md lists them")] = "quick",
+    workers: Annotated[int | None, typer.Option(help="processes; as many as cores by default")] = None,
+    engine: Annotated[str, typer.Option(help="local, or dask")] = "local",
+    scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file of settings, over the preset's")] = None,
+    set: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="one setting, over all others")] = None,
+    texts: Annotated[Path | None, typer.Option(help="folder of the texts: author/*.txt or Author_Title.txt")] = None,
+    author: Annotated[str, typer.Option(help="whose network figure2 draws")] = "stevenson",
+) -> None:
+    """Run an experiment of the paper, or go on with it, and say which of its claims hold."""
+    from rich.markdown import Markdown
+
+    from shiftstate.checks import check_name
+    from shiftstate.experiments.config import EXPERIMENTS, load_preset
+    from shiftstate.experiments.engines import check_devices, make_engine
+    from shiftstate.experiments.reproduce import reproduce as run
+    from shiftstate.experiments.stability import write as write_stability
+    from shiftstate.experiments.tables import tables_markdown
+    from shiftstate.texts.network_files import reproduce_figure2
+
+    check_name("experiment", experiment, [*EXPERIMENTS, "figure2", "stability", "all"])
+    settings = load_preset(preset, config, set or ())
+    pool = make_engine(engine, workers, scheduler)
+    names = _planned(experiment, settings, texts)
+    if engine == "local":
+        check_devices(one for name in names for one in settings.realizations(name))
+    if experiment in ("stability", "all"):
+        print(f"The paper's Section 2.1: {', '.join(map(str, write_stability(out)))}")
+    if experiment == "figure2" or (experiment == "all" and texts is not None):
+        print(f"The network of {author}: {', '.join(map(str, reproduce_figure2(texts, author, out)))}")
+    if not names:
+        return
+    report = run(names, settings, out, pool, texts=texts)
+    console = plain_console()
+    tables = tables_markdown(report.summary)
+    console.print(Markdown(tables) if console.is_terminal else tables)
+    console.print(f"The reading of the paper: {settings.reading.strip()}")
+    console.print(f"Tables and figures of {report.stored} realizations: {', '.join(map(str, report.files))}")
+
+
+def _planned(experiment: str, settings: "Preset", texts: Path | None) -> list[str]:
+    """The experiments that are trainings; of "all" those on texts are left out where there are none."""
+    from shiftstate.experiments.config import EXPERIMENTS
+    from shiftstate.texts.network_files import GET_TEXTS
+
+    if experiment != "all":
+        return [experiment] if experiment in EXPERIMENTS else []
+    names = list(settings.experiments)
+    if texts is not None:
+        return names
+    left_out = [name for name in names if EXPERIMENTS[name].needs_texts]
+    if left_out == names:
+        raise ValueError(f"preset {settings.name!r} has no experiment without texts; {GET_TEXTS}")
+    print(f"{' and '.join(['figure2', *left_out])} left out: texts are needed; {GET_TEXTS}")
+    return [name for name in names if name not in left_out]

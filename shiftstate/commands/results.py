@@ -1,0 +1,47 @@
+"""`shiftstate report` and `shiftstate inspect`: what a directory of results holds."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shiftstate.commands.console import plain_console
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make the commands known."""
+    app.command()(inspect)
+    app.command()(report)
+
+
+def inspect(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of the results")],
+    realization: Annotated[str | None, typer.Option(metavar="ID", help="which; a sensible one by default")] = None,
+    texts: Annotated[Path | None, typer.Option(help="folder of the texts, if the corpus is not in DIR")] = None,
+) -> None:
+    """Train a stored realization again, and put every layer under the lens.
+
+    Exit code 3 if the recorded score does not come again; the lens is written all the same.
+    """
+    from shiftstate.experiments.inspect import inspect as train_again
+    from shiftstate.experiments.inspect import verdict_table
+
+    found = train_again(directory, realization, texts, plain_console(stderr=True))
+    console = plain_console(wrap=False)
+    console.print(found.comparison())
+    console.print(verdict_table(found.lens))
+    console.print(str(found.lens), soft_wrap=True)
+    console.print(f"The lens: {', '.join(map(str, found.files))}", soft_wrap=True)
+    if not found.same:
+        raise typer.Exit(3)
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of results")],
+) -> None:
+    """Write tables, figures and one self-contained page from what is stored in a directory."""
+    from shiftstate.experiments.report.build import write_page
+
+    page = write_page(directory)
+    lenses = f" and {page.lenses} under the lens" if page.lenses else ""
+    print(f"{page.path}: {page.stored} trainings{lenses}, {page.size / 1e6:.1f} MB; open it in a browser")

@@ -1,0 +1,65 @@
+"""The command line's entry: whatever happens, one line on standard error and an exit code that says what it was."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from shiftstate import cli, commands
+from shiftstate.errors import SweepError
+
+SLOW_IMPORT = """
+import sys, time
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "shiftstate.commands":
+            print("importing", flush=True)
+            time.sleep(60)
+sys.meta_path.insert(0, Slow())
+from shiftstate.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (ValueError("K is -1;\n expected more"), 2, "shiftstate: K is -1; expected more\n"),
+        (OSError(28, "No space left on device"), 1, "No space left on device; what was finished is stored"),
+        (sqlite3.OperationalError("database is locked"), 1, "database is locked; what was finished is stored"),
+        (SweepError("workers died"), 1, "workers died; what was finished is stored"),
+        (KeyboardInterrupt(), 130, "stopped; what was finished is stored"),
+        (cli.Terminated(), 143, "terminated; what was finished is stored"),
+    ],
+)
+def test_an_error_is_one_line_and_an_exit_code(error, code, line, monkeypatch, capsys):
+    def fail(**_):
+        raise error
+
+    monkeypatch.setattr(commands, "app", fail)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    shown = capsys.readouterr().err
+    assert caught.value.code == code
+    assert line in shown
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_in_the_midst_of_imports_is_one_line(number, code):
+    child = subprocess.Popen(
+        [sys.executable, "-c", SLOW_IMPORT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "importing\n"
+    os.kill(child.pid, number)
+    _, shown = child.communicate(timeout=300)
+    assert child.returncode == code
+    assert shown.startswith("shiftstate: ")
+    assert shown.count("\n") == 1
