@@ -70,8 +70,9 @@ def fetch(
     chosen = [book for book in books if book.folder in wanted]
     server = fetching.GUTENBERG if mirror is None else mirror
     with telling() as say:
-        limits = {"attempts": attempts, "pause": pause, "deadline": deadline}
-        done = fetching.fetch(chosen, out, mirror=server, strict=strict, say=say, **limits)
+        done = fetching.fetch(
+            chosen, out, mirror=server, strict=strict, attempts=attempts, pause=pause, deadline=deadline, say=say
+        )
     print(f"{done.new} books fetched, {done.kept} were there: {out}")
     if done.other_edition:
         names = ", ".join(done.other_edition[:3]) + (" …" if len(done.other_edition) > 3 else "")
