@@ -5,10 +5,13 @@ import operator
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
+
+Name = TypeVar("Name", bound=str)
 
 _checking: ContextVar[bool] = ContextVar("shiftstate_checking", default=False)
 
@@ -52,11 +55,11 @@ def check_finite(x: Tensor) -> None:
         )
 
 
-def check_name(kind: str, name: object, known: Iterable[str]) -> str:
-    """Return ``name`` if it is known; otherwise refuse it and suggest the nearest known one."""
+def check_name(kind: str, name: object, known: Iterable[Name]) -> Name:
+    """Return ``name`` if it is known; otherwise raise and suggest the nearest known one."""
     names = list(known)
     if isinstance(name, str) and name in names:
-        return name
+        return names[names.index(name)]
     close = difflib.get_close_matches(name.lower(), names, n=1) if isinstance(name, str) else []
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(map(repr, names))}{hint}")

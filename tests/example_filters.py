@@ -39,14 +39,14 @@ class DropsTheGradient(GRU):
 
 
 class ForgetsItsOption(GRU):
-    """Wrong: an option is not part of `options`, so a file cannot hold it."""
+    """Wrong: an option is kept under another name, so a file cannot hold it."""
 
     def __init__(self, *args, gain=1.0, **options):
-        self.gain = gain
         super().__init__(*args, **options)
+        self.factor = gain
 
     def update(self, h, Sw, x, c):
-        return super().update(h, self.gain * Sw, x, c)
+        return super().update(h, self.factor * Sw, x, c)
 
 
 class Explodes(GRU):

@@ -16,6 +16,8 @@ ORDER = (
     "errors",
     "checks",
     "files",
+    "memory",
+    "signatures",
     "graphs",
     "filters",
     "layers",

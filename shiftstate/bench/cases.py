@@ -11,6 +11,7 @@ from torch import Tensor
 from shiftstate.bench import peers, plain
 from shiftstate.graphs import Shift
 from shiftstate.layers import LAYERS, Layer
+from shiftstate.layers.base import Mixing
 
 Run = Callable[[], list[Tensor]]
 """One forward and backward; returns the output and the gradients, for comparison."""
@@ -27,7 +28,7 @@ class Case:
     """None: a dense S."""
     batch: int = 100
     channels: tuple[int, int] = (1, 4)
-    mixing: str = "bank"
+    mixing: Mixing = "bank"
 
     @property
     def name(self) -> str:

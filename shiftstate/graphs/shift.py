@@ -321,7 +321,7 @@ class Shift:
         if normalization is None:
             scaled, degree = self, self._operator.absolute_sums()[0]
         else:
-            scaled = self.normalized(check_name("normalization", normalization, ("row", "symmetric")))  # type: ignore[arg-type]
+            scaled = self.normalized(check_name("normalization", normalization, ("row", "symmetric")))
             degree = (self._operator.absolute_sums()[0] != 0).to(self.dtype)
         if isinstance(scaled._operator, Dense):
             return Shift(Dense(torch.diag(degree) - scaled._operator.matrix), self.ptr)

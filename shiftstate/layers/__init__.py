@@ -1,9 +1,10 @@
 """The layers: parameters, initialisation, one call of a filter."""
 
-from shiftstate.layers.base import Layer, Trace
+from shiftstate.layers.base import Layer
 from shiftstate.layers.gcnn import GCNN
 from shiftstate.layers.lssm import LSSM
 from shiftstate.layers.rsn import RSN
+from shiftstate.layers.trace import Trace
 
 LAYERS: dict[str, type[Layer]] = {"gcnn": GCNN, "rsn": RSN, "lssm": LSSM}
 

@@ -1,10 +1,8 @@
-"""What all layers share: parameters and their draw, checks, the choice of a kernel, and the trace."""
+"""What all layers share: parameters and their draw, checks, and the choice of a kernel."""
 
 import math
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -16,28 +14,20 @@ from shiftstate.filters.linear import linear
 from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
-from shiftstate.layers.memory import check_bank_fits
+from shiftstate.layers.size import check_parameters, check_states
+from shiftstate.layers.trace import Trace, trace
+from shiftstate.signatures import constructor_options, current_options
 
-MIXINGS = ("bank", "dense", "depthwise")
-KERNELS = ("auto", "reference", "fused")
-INITS = ("paper", "alive")
+Mixing = Literal["bank", "dense", "depthwise"]
+Kernel = Literal["auto", "reference", "fused"]
+Init = Literal["paper", "alive"]
+MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
+KERNELS: tuple[Kernel, ...] = get_args(Kernel)
+INITS: tuple[Init, ...] = get_args(Init)
 
-
-@dataclass(frozen=True)
-class Trace:
-    """A filter's inner life along k for one call; every entry is itself a signal (..., N, channels).
-
-    The channels are those of the state: F·G in a bank (f first), F otherwise.
-    """
-
-    states: Tensor
-    """w_k, k = 0 … K: (K + 1, ..., N, channels)."""
-    memories: Tensor | None
-    """c_k, k = 0 … K: (K + 1, ..., N, channels); None for filters without a memory."""
-    gates: Mapping[str, Tensor]
-    """γ_k by name, k = 1 … K: (K, ..., N, channels); empty for filters without gates."""
-    outputs: Tensor
-    """y_k, k = 0 … K: (K + 1, ..., N, channels)."""
+SIZES = ("in_channels", "out_channels", "K")
+EQUATIONS = ("updates", "outputs", "output_taps", "dense_is_bank", "start", "update", "output", "finish")
+"""What a filter's equations are made of. A subclass that changes one of these is another filter."""
 
 
 class Layer(nn.Module):
@@ -68,13 +58,30 @@ class Layer(nn.Module):
     """Names of the affine maps in the state update."""
     outputs: ClassVar[tuple[str, ...]] = ("y",)
     """Names of the affine maps in the output."""
+    output_taps: ClassVar[tuple[str, ...]] = ()
+    """Names of weights in the output that apply to the state alone."""
+    dense_is_bank: ClassVar[bool] = False
+    """Whether dense mixing computes what a bank computes, so that it is one."""
 
     fused: str | None = None
     """Name of the fused kernel that computes this filter; None for a filter that has none."""
+    _fused_equations: ClassVar[tuple[Any, ...]] = ()
 
+    mixing: str
+    kernel: str
+    checkpoint: int | str | None
     bias: Tensor | None
     mix: Tensor
     project: Tensor
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """A kernel stands for the equations of the class that names it: other equations have no kernel."""
+        super().__init_subclass__(**arguments)
+        equations = tuple(getattr(cls, name) for name in EQUATIONS)
+        if "fused" in vars(cls):
+            cls._fused_equations = equations
+        elif equations != cls._fused_equations:
+            cls.fused = None
 
     def __init__(
         self,
@@ -82,12 +89,12 @@ class Layer(nn.Module):
         out_channels: int,
         K: int,
         *,
-        mixing: str = "bank",
+        mixing: Mixing = "bank",
         bias: bool = True,
         output_activation: str | Activation = "relu",
-        kernel: str = "auto",
-        checkpoint: int | str | None = None,
-        init: str = "paper",
+        kernel: Kernel = "auto",
+        checkpoint: int | Literal["sqrt"] | None = None,
+        init: Init = "paper",
     ) -> None:
         super().__init__()
         self.in_channels = check_whole("in_channels", in_channels, 1)
@@ -97,14 +104,13 @@ class Layer(nn.Module):
         self.kernel = check_name("kernel", kernel, KERNELS)
         self.init = check_name("init", init, INITS)
         self.checkpoint = _check_checkpoint(checkpoint)
-        activation(output_activation)  # an unknown name is refused here, not at the first call
+        activation(output_activation)  # an unknown name raises here, not at the first call
         self.output_activation = output_activation
-        self.fused = self._fused_kernel()
         shapes = self.parameter_shapes()
-        ends = ("h_{}w", "h_{}x")
-        self._output_names = [end.format(name) for name in self.outputs for end in ends]
-        self._update_names = [end.format(name) for name in self.updates for end in ends]
+        check_parameters(self, shapes)
+        self._update_names = _tap_names(self.updates)
         self._update_names += [name for name in map("b_{}".format, self.updates) if name in shapes]
+        self._output_names = [*_tap_names(self.outputs), *self.output_taps]
         for name, shape in shapes.items():
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
         self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
@@ -131,20 +137,26 @@ class Layer(nn.Module):
             for name in names:
                 shapes[f"h_{name}w"] = (count, *state)
                 shapes[f"h_{name}x"] = (count, *signal)
+        shapes |= {name: (self.K + 1, *state) for name in self.output_taps}
         if self.mixing == "depthwise":
             shapes["mix"] = (G, F)
-        elif self.mixing == "dense" and G != F:
+        elif self.dense_taps() and G != F:
             shapes["project"] = (G, F)
         return shapes
 
     def _weight_shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Shapes of a weight on the state and of one on the input."""
         F, G = self.out_channels, self.in_channels
-        if self.mixing == "bank":
-            return (F, G), (F, G)
-        return ((F, F), (F, G)) if self.mixing == "dense" else ((F, 1), (F, 1))
+        if self.dense_taps():
+            return (F, F), (F, G)
+        return ((F, 1), (F, 1)) if self.mixing == "depthwise" else ((F, G), (F, G))
+
+    def dense_taps(self) -> bool:
+        """Whether weights are matrices between channels rather than one scalar per channel."""
+        return self.mixing == "dense" and not self.dense_is_bank
 
     @torch.no_grad()
-    def reset_parameters(self, init: str | None = None) -> None:
+    def reset_parameters(self, init: Init | None = None) -> None:
         """Draw all parameters anew.
 
         "paper" (the protocol's): filter weights and bias from U(±1/√(G(K+1))), matrices between channels from
@@ -178,33 +190,13 @@ class Layer(nn.Module):
         else:
             weight += value
 
-    @classmethod
-    def _fused_kernel(cls) -> str | None:
-        """The fused kernel's name, unless a subclass has changed the equations it stands for."""
-        for kind in cls.__mro__:
-            if "fused" in kind.__dict__:
-                return cls.fused
-            if {"update", "output", "finish", "start", "updates", "outputs"} & kind.__dict__.keys():
-                return None
-        return None
-
-    def dense_taps(self) -> bool:
-        """Whether weights are matrices between channels rather than one scalar a channel."""
-        return self.mixing == "dense"
-
-    def states_per_channel(self) -> int:
-        """States of a bank for every input channel: F, unless they are the same for every f."""
-        return self.out_channels
-
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The input x (N, B, G) as the recurrence sees it, and w_0."""
-        if self.mixing == "bank":
-            x = x.unsqueeze(-2)  # (N, B, 1, G), against weights (F, G)
-            return x, x
-        if self.mixing == "depthwise":
-            x = linear(x, self.mix).unsqueeze(-1)  # (N, B, F, 1), against weights (F, 1)
-            return x, x
-        return x, linear(x, self.project) if hasattr(self, "project") else x  # (N, B, G), (N, B, F)
+        if self.dense_taps():
+            return x, linear(x, self.project) if hasattr(self, "project") else x  # (N, B, G), (N, B, F)
+        # (N, B, F, 1) against weights (F, 1), or (N, B, 1, G) against weights (F, G)
+        x = linear(x, self.mix).unsqueeze(-1) if self.mixing == "depthwise" else x.unsqueeze(-2)
+        return x, x
 
     def update_weights(self) -> dict[str, Tensor]:
         """Weights of the state update by parameter name, leading axis K."""
@@ -219,51 +211,34 @@ class Layer(nn.Module):
 
         Under autocast the recurrence runs in the dtype of the parameters: rounding errors grow with every shift.
         """
-        x, precision = self._prepare(x, shift)
-        with precision:
-            N, batch = shift.num_nodes, x.shape[:-2]
-            nodes_first = x.movedim(-2, 0)
-            if len(batch) != 1:
-                nodes_first = nodes_first.reshape(N, math.prod(batch), self.in_channels)
-            run = choose_kernel(self, nodes_first, shift).run
-            y = run(self, nodes_first, shift, self._checkpoint_length())
-            y = (y if len(batch) == 1 else y.reshape(N, *batch, self.out_channels)).movedim(0, -2)
-            return y if self.bias is None else y + self.bias
+        return self._filter(x, shift)
 
     def watch(self, x: Tensor, shift: Shift, observe: Observer) -> Tensor:
         """The call by the reference recurrence, with ``observe(k, step, y_k)`` called at every k; nodes come first.
 
         Gradients flow, so derivatives by any state that was observed can be taken.
         """
+        return self._filter(x, shift, observe)
+
+    def _filter(self, x: Tensor, shift: Shift, observe: Observer | None = None) -> Tensor:
         x, precision = self._prepare(x, shift)
-        N, batch = shift.num_nodes, x.shape[:-2]
         with precision:
-            nodes_first = x.movedim(-2, 0).reshape(N, math.prod(batch), self.in_channels)
-            y = reference.run(self, nodes_first, shift, observe=observe)
-            y = y.reshape(N, *batch, self.out_channels).movedim(0, -2)
+            N, batch = shift.num_nodes, x.shape[:-2]
+            nodes_first = x.movedim(-2, 0)
+            if len(batch) != 1:
+                nodes_first = nodes_first.reshape(N, math.prod(batch), self.in_channels)
+            if observe is None:
+                run = choose_kernel(self, nodes_first, shift).run
+                y = run(self, nodes_first, shift, self._checkpoint_length())
+            else:
+                y = reference.run(self, nodes_first, shift, observe=observe)
+            y = (y if len(batch) == 1 else y.reshape(N, *batch, self.out_channels)).movedim(0, -2)
             return y if self.bias is None else y + self.bias
 
     @torch.no_grad()
     def trace(self, x: Tensor, shift: Shift) -> Trace:
         """States, memories, gates and outputs along k for one call; the layer is left as it was."""
-        steps: list[Step] = []
-        outputs: list[Tensor] = []
-
-        def observe(k: int, step: Step, y: Tensor) -> None:
-            steps.append(step)
-            outputs.append(y)
-
-        self.watch(x, shift, observe)
-        N, batch = shift.num_nodes, x.shape[:-2]
-
-        def stacked(signals: list[Tensor]) -> Tensor:
-            full = outputs[0].shape  # w_0 of a bank, and every state of a GCNN, is the same for every f
-            stack = torch.stack([signal.expand(full) for signal in signals])
-            return stack.reshape(len(signals), N, *batch, math.prod(full[2:])).movedim(1, -2)
-
-        memories = None if steps[-1].c is None or self.K == 0 else stacked([s.c for s in steps if s.c is not None])
-        gates = {name: stacked([step.gates[name] for step in steps[1:]]) for name in steps[-1].gates}
-        return Trace(stacked([step.w for step in steps]), memories, gates, stacked(outputs))
+        return trace(self, x, shift)
 
     def kernel_in_use(self, x: Tensor, shift: Shift) -> tuple[str, str]:
         """Which kernel a call with these arguments runs, and why."""
@@ -291,8 +266,7 @@ class Layer(nn.Module):
         if x.device != device:
             raise ValueError(f"x is on {x.device} and the layer on {device}; expected one device: layer.to(x.device)")
         check_finite(x)
-        if self.mixing == "bank":
-            check_bank_fits(self, x)
+        check_states(self, x)
         return x, precision
 
     def _dtype(self) -> torch.dtype:
@@ -305,27 +279,30 @@ class Layer(nn.Module):
         return next(self.parameters())  # slower; a parametrisation moves parameters to a submodule
 
     def _checkpoint_length(self) -> int | None:
-        if self.checkpoint == "sqrt":
+        if isinstance(self.checkpoint, str):  # "sqrt"
             return max(1, math.ceil(math.sqrt(self.K)))
-        return self.checkpoint  # type: ignore[return-value]
+        return self.checkpoint
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """The keyword arguments that this class takes beside its channels and K, as its signature has them."""
+        return tuple(constructor_options(cls, SIZES))
 
     def options(self) -> dict[str, Any]:
         """The keyword arguments that build this layer again, beside its channels and K."""
-        return {
-            "mixing": self.mixing,
-            "bias": self.bias is not None,
-            "output_activation": self.output_activation,
-            "kernel": self.kernel,
-            "checkpoint": self.checkpoint,
-            "init": self.init,
-        }
+        options = current_options(self, self.option_names())
+        return options | {"bias": self.bias is not None} if "bias" in options else options
 
     def extra_repr(self) -> str:
         """Channels, K and whatever differs from the defaults."""
-        defaults = {"mixing": "bank", "bias": True, "kernel": "auto", "checkpoint": None, "init": "paper"}
-        defaults |= {"output_activation": "relu", "state_activation": "relu", "gate_bias": False}
+        defaults = constructor_options(type(self), SIZES)
         changed = [f"{key}={value!r}" for key, value in self.options().items() if defaults.get(key) != value]
         return ", ".join([f"{self.in_channels}, {self.out_channels}, K={self.K}", *changed])
+
+
+def _tap_names(maps: tuple[str, ...]) -> list[str]:
+    """The weights of these affine maps: on the state and on the input."""
+    return [weight for name in maps for weight in (f"h_{name}w", f"h_{name}x")]
 
 
 def _check_checkpoint(checkpoint: object) -> int | str | None:

@@ -1,10 +1,11 @@
 """The graph convolution as a linear state-space model."""
 
+from typing import Literal
+
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
-from shiftstate.filters.linear import linear
-from shiftstate.layers.base import Layer
+from shiftstate.layers.base import Init, Kernel, Layer, Mixing
 
 
 class GCNN(Layer):
@@ -17,7 +18,7 @@ class GCNN(Layer):
     Parameters: ``h`` (K+1, F, G), that is (K+1)FG numbers (the paper counts KF²); with depthwise mixing
     ``h`` (K+1, F, 1) and ``mix`` (G, F). Dense mixing is the same as a bank.
 
-    Takes the arguments of `Layer` but for ``output_activation``: a linear filter has none.
+    Takes the arguments of `Layer` except ``output_activation``: a linear filter has none.
 
     Example:
         >>> import torch, shiftstate as ss
@@ -27,6 +28,8 @@ class GCNN(Layer):
     """
 
     outputs = ()
+    output_taps = ("h",)
+    dense_is_bank = True  # Σ_g h_k^{fg} S^k x^g is the same inside and outside the sum over k
     fused = "gcnn"
 
     h: Tensor
@@ -37,11 +40,11 @@ class GCNN(Layer):
         out_channels: int,
         K: int,
         *,
-        mixing: str = "bank",
+        mixing: Mixing = "bank",
         bias: bool = True,
-        kernel: str = "auto",
-        checkpoint: int | str | None = None,
-        init: str = "paper",
+        kernel: Kernel = "auto",
+        checkpoint: int | Literal["sqrt"] | None = None,
+        init: Init = "paper",
     ) -> None:
         super().__init__(
             in_channels,
@@ -55,26 +58,6 @@ class GCNN(Layer):
             init=init,
         )
 
-    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
-        """One weight a shift and channel pair."""
-        shapes: dict[str, tuple[int, ...]] = {
-            "h": (self.K + 1, self.out_channels, 1 if self.mixing == "depthwise" else self.in_channels)
-        }
-        return {**shapes, "mix": (self.in_channels, self.out_channels)} if self.mixing == "depthwise" else shapes
-
-    def output_weights(self) -> dict[str, Tensor]:
-        """h."""
-        return {"h": self.h}
-
-    def dense_taps(self) -> bool:
-        """A bank either way: Σ_g h^{fg} S^k x^g is the same inside and outside the sum over k."""
-        return False
-
-    def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The input as the recurrence sees it, and w_0; dense mixing is the bank's."""
-        x = linear(x, self.mix).unsqueeze(-1) if self.mixing == "depthwise" else x.unsqueeze(-2)
-        return x, x
-
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
         """w_k = S w_{k−1}."""
         return Step(Sw)
@@ -82,11 +65,3 @@ class GCNN(Layer):
     def output(self, h: Taps, w: Tensor, x: Tensor) -> Tensor:
         """y_k = h_k w_k."""
         return h.times("h", w)
-
-    def states_per_channel(self) -> int:
-        """S^k x is the same for every output channel."""
-        return 1
-
-    def options(self) -> dict[str, object]:
-        """Without the output activation, which a linear filter does not have."""
-        return {key: value for key, value in super().options().items() if key != "output_activation"}

@@ -1,19 +1,18 @@
 """The long short shift memory: the filter with gates."""
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
-from shiftstate.layers.base import Layer
+from shiftstate.layers.gated import GatedLayer
 
 OPEN_GATE = 2.0  # sigmoid(2) = 0.88: where the forget and state gates start when they are to keep the state
 GAIN = 1.05  # of one shift on a small state; what it has above 1 makes up for what the two tanh take from a larger one
 
 
-class LSSM(Layer):
+class LSSM(GatedLayer):
     r"""The long short shift memory's filter: gates decide what each node keeps from shift to shift.
 
         c̃_k = tanh(h_kcw S w_{k−1} + h_kcx x)
@@ -47,10 +46,6 @@ class LSSM(Layer):
     b_f: Tensor
     b_w: Tensor
 
-    def __init__(self, in_channels: int, out_channels: int, K: int, *, gate_bias: bool = False, **options: Any) -> None:
-        self.gate_bias = bool(gate_bias)
-        super().__init__(in_channels, out_channels, K, **options)
-
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
         """c_k = γ_f ∘ c_{k−1} + γ_u ∘ c̃_k and w_k = γ_w ∘ tanh(c_k)."""
         candidate = torch.tanh(h("c", Sw, x))
@@ -59,14 +54,6 @@ class LSSM(Layer):
         state = torch.sigmoid(h("w", Sw, x))
         c = forget * c + update * candidate
         return Step(state * torch.tanh(c), c, {"forget": forget, "update": update, "state": state})
-
-    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
-        """The weights, and the gate biases shaped like the input weights."""
-        shapes = super().parameter_shapes()
-        if self.gate_bias:
-            signal = (self.out_channels,) if self.dense_taps() else self._weight_shapes()[1]
-            shapes |= {f"b_{name}": (self.K, *signal) for name in self.updates}
-        return shapes
 
     def keep_alive(self) -> None:
         """Open the gates where they have biases, and centre h_cw so that a small state keeps its size.
@@ -79,7 +66,3 @@ class LSSM(Layer):
             self.b_w += bias
         keep = 1 / (1 + math.exp(-bias))
         self._center(self.h_cw, (GAIN - keep) / (0.5 * keep))
-
-    def options(self) -> dict[str, Any]:
-        """The keyword arguments that build this layer again."""
-        return {**super().options(), "gate_bias": self.gate_bias}

@@ -57,7 +57,3 @@ class RSN(Layer):
     def keep_alive(self) -> None:
         """Centre h_ww on 1: the state of a GCNN, with the input and the nonlinearity to learn."""
         self._center(self.h_ww, 1.0)
-
-    def options(self) -> dict[str, Any]:
-        """The keyword arguments that build this layer again."""
-        return {**super().options(), "state_activation": self.state_activation}
