@@ -7,10 +7,10 @@ import json
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import subprocess
 import sys
-from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 
@@ -21,7 +21,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 from typer.main import get_command
 
 import shiftstate
-from shiftstate import cli
+from shiftstate.commands import app
 from shiftstate.experiments.config import EXPERIMENTS, load_preset
 from shiftstate.experiments.engines import make_engine
 
@@ -81,7 +81,7 @@ def test_every_command_exists(path):
 def _check_command_line(command: str) -> None:
     """The command, its options and their values exist; nothing is run."""
     _, name, *words = shlex.split(command)
-    found = get_command(cli.app).commands[name]
+    found = get_command(app).commands[name]
     while hasattr(found, "commands"):
         found = found.commands[words.pop(0)]
     parsed = found.make_context(name, words).params
@@ -110,64 +110,30 @@ def test_every_relative_link_leads_to_a_file(path):
             assert (path.parent / link.partition("#")[0]).exists(), link
 
 
-def test_the_tables_of_the_reproduction_are_those_of_the_record():
-    record = (ROOT / "docs/results/paper/tables.md").read_text(encoding="utf-8").splitlines()
+PAGES = sorted((ROOT / "docs/presets").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_the_pages_of_the_presets_are_those_of_their_records(page):
+    assert runpy.run_path(str(ROOT / "docs/preset_pages.py"))["updated"](page) == page.read_text(encoding="utf-8")
+
+
+def test_the_table_of_conclusions_says_what_the_claims_say():
+    """Every verdict with its rounded effects, read from the records."""
     text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
-    told = [
-        line
-        for line in text.splitlines()
-        if re.match(r"\| (figure1|table1|austen|bronte|bronte_charlotte|poe) \|", line)
-    ]
-    assert told
-    assert [line for line in told if line not in record] == []
-
-
-AUTHORS = {"austen": "Austen", "bronte_charlotte": "Charlotte Brontë", "poe": "Poe", "bronte": "Emily Brontë"}
-COLUMNS = ("gcnn", "rsn", "lssm", "logistic", "svm", "delta")
-
-
-@pytest.mark.parametrize("record", ["tuned", "books"])
-def test_the_short_tables_of_authorship_are_those_of_their_records(record):
-    rows = json.loads((ROOT / f"docs/results/{record}/summary.json").read_text(encoding="utf-8"))
-    means = {(row["author"], row["filter"]): row["mean"] for row in rows if row["experiment"] == "table2"}
-    assert {row["n"] for row in rows if row["experiment"] == "table2"} == {30}
-    text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
-    for author in dict.fromkeys(author for author, _ in means):
-        numbers = " | ".join(f"{100 * means[author, filter]:.1f}" for filter in COLUMNS)
-        assert f"| {AUTHORS[author]} | {numbers} |" in text
-
-
-def section(heading: str) -> str:
-    """What the reproduction says under a heading of the third level."""
-    text = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
-    return text.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
-
-
-@pytest.mark.parametrize(
-    ("record", "heading"),
-    [
-        ("community", "Any node a source: the `community` preset"),
-        ("tuned", "Beyond the paper: the `tuned` preset"),
-        ("matched", "Architecture or parameter count: the `matched` preset"),
-    ],
-)
-def test_the_short_tables_of_source_localization_are_those_of_their_records(record, heading):
-    rows = json.loads((ROOT / f"docs/results/{record}/summary.json").read_text(encoding="utf-8"))
-    own = [row for row in rows if row["author"] is None]
-    assert own
-    for (experiment, K, L), cells in groupby(own, key=lambda row: (row["experiment"], row["K"], row["L"])):
-        place = f"K = {K}" if experiment == "figure1" else f"L = {L}, K = {K}"
-        numbers = " | ".join(f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}" for row in cells)
-        assert re.search(rf"^\| {place} \| .*{re.escape(numbers)} \|$", section(heading), re.MULTILINE), place
-
-
-def test_the_paper_stands_beside_the_matched_preset_as_it_is_recorded():
-    rows = json.loads((ROOT / "docs/results/paper/summary.json").read_text(encoding="utf-8"))
-    own = [row for row in rows if row["author"] is None]
-    for (experiment, K, L), cells in groupby(own, key=lambda row: (row["experiment"], row["K"], row["L"])):
-        place = f"K = {K}" if experiment == "figure1" else f"L = {L}, K = {K}"
-        numbers = " | ".join(f"{100 * row['mean']:.1f} ± {100 * row['std']:.1f}" for row in cells)
-        assert f"\n| {place} | {numbers} | " in section("Architecture or parameter count: the `matched` preset")
+    columns = {record: column for column, record in enumerate(("paper", "community", "tuned"), start=2)}
+    lines = {
+        line.split(" | ")[0].lstrip("| "): line.split(" | ") for line in text.splitlines() if line.startswith("| ")
+    }
+    for record, column in columns.items():
+        claims = json.loads((ROOT / f"docs/results/{record}/claims.json").read_text(encoding="utf-8"))
+        found = {one["claim"]: one for one in claims}
+        for name in ("LSSM", "RSN"):
+            cell = lines[f"{name} beats the GCNN at K = 4, 16, 32"][column - 1]
+            for K in (4, 16, 32):
+                one = found[f"{name} beats the GCNN at K = {K}"]
+                assert one["verdict"].split()[0] in cell, (record, name, K)
+                assert f"{abs(round(100 * one['effect']))}" in cell, (record, name, K)
 
 
 def test_both_looks_at_the_tuned_target_are_those_of_the_record():
@@ -179,7 +145,7 @@ def test_both_looks_at_the_tuned_target_are_those_of_the_record():
         gaps = {K: fmean(last[name, K, graph] - last["gcnn", K, graph] for graph in graphs) for K in ("16", "32")}
         return [f"{100 * gaps[K]:.1f}" for K in ("16", "32")]
 
-    text = " ".join(section("Beyond the paper: the `tuned` preset").split())
+    text = " ".join((ROOT / "docs/presets/tuned.md").read_text(encoding="utf-8").split())
     for words, graphs in (("the RSN does by {} and {} points", range(10)), ("leads of {} and {} points", range(5))):
         assert words.format(*leads("rsn", graphs)) in text
     assert (
@@ -190,8 +156,3 @@ def test_both_looks_at_the_tuned_target_are_those_of_the_record():
     )
     assert "for the RSN and {} and {} for the LSSM, of which".format(*leads("lssm", range(5))) in text
     assert "the LSSM by {} and {}.".format(*leads("lssm", range(10))) in text
-
-
-def test_the_table_of_readings_is_that_of_its_record():
-    table = (ROOT / "docs/results/readings/table.md").read_text(encoding="utf-8")
-    assert table.strip() in section("Which readings matter")
