@@ -11,20 +11,30 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from shiftstate import lens, stability
     from shiftstate.checks import checking
+    from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, SignalRegressor
     from shiftstate.filters import Step, Taps
     from shiftstate.graphs import Shift
     from shiftstate.layers import GCNN, LSSM, RSN, Layer, Trace
     from shiftstate.network import Network
     from shiftstate.readout import FlattenReadout, NodeReadout, PoolReadout, Readout
+    from shiftstate.tasks import NodeClassification, NodeRegression, SignalClassification, SignalRegression
     from shiftstate.training import Epoch, Fit, fit
 
 _HOMES = {
     "shiftstate.checks": ("checking",),
+    "shiftstate.estimators": (
+        "Forecaster",
+        "NodeClassifier",
+        "NodeRegressor",
+        "SignalClassifier",
+        "SignalRegressor",
+    ),
     "shiftstate.filters": ("Step", "Taps"),
     "shiftstate.graphs": ("Shift",),
     "shiftstate.layers": ("GCNN", "LSSM", "RSN", "Layer", "Trace"),
     "shiftstate.network": ("Network",),
     "shiftstate.readout": ("FlattenReadout", "NodeReadout", "PoolReadout", "Readout"),
+    "shiftstate.tasks": ("NodeClassification", "NodeRegression", "SignalClassification", "SignalRegression"),
     "shiftstate.training": ("Epoch", "Fit", "fit"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -37,12 +47,21 @@ __all__ = [
     "Epoch",
     "Fit",
     "FlattenReadout",
+    "Forecaster",
     "Layer",
     "Network",
+    "NodeClassification",
+    "NodeClassifier",
     "NodeReadout",
+    "NodeRegression",
+    "NodeRegressor",
     "PoolReadout",
     "Readout",
     "Shift",
+    "SignalClassification",
+    "SignalClassifier",
+    "SignalRegression",
+    "SignalRegressor",
     "Step",
     "Taps",
     "Trace",

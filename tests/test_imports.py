@@ -25,6 +25,7 @@ ORDER = (
     "network",
     "tasks",
     "training",
+    "estimators",
     "experiments",
     "commands",
     "cli",

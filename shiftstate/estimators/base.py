@@ -1,0 +1,237 @@
+"""What all estimators share: their arguments, the training, and what is kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from torch import Tensor
+
+from shiftstate.checks import check_name
+from shiftstate.estimators.defaults import Settings, choose
+from shiftstate.estimators.inputs import as_shift
+from shiftstate.estimators.model import EstimatorNetwork, build_network
+from shiftstate.estimators.scaling import Scaler
+from shiftstate.estimators.storage import read_estimator, write_estimator
+from shiftstate.graphs import Shift
+from shiftstate.layers import LAYERS
+from shiftstate.readout import READOUTS, Readout
+from shiftstate.tasks import Metric, Task
+from shiftstate.training import Fit, fit
+from shiftstate.training.parts import evaluated
+
+NORMALIZATIONS = ("none", "symmetric", "row", "column", "spectral")
+
+
+@dataclass(eq=False, repr=False)
+class Estimator(BaseEstimator):
+    """The base of all estimators; every argument has a default, and None means: chosen by a measured rule.
+
+    Args:
+        filter: "gcnn", "rsn", "lssm", or any other layer of the library by name.
+        K: the filter order, how many shifts a layer makes.
+        channels: of every layer.
+        layers: how many.
+        mixing: how channels mix: "depthwise", "dense" or "bank".
+        input: "first" if x enters as w_0 only, "every" if it enters at every shift.
+        dropout: the share of channels dropped before every layer in training.
+        learning_rate: of Adam.
+        weight_decay: decoupled, as in AdamW.
+        epochs: at most so many.
+        patience: epochs without a better validation score before training stops.
+        batch_size: signals in a step.
+        normalization: of the graph: "none", "symmetric", "row", "column", "spectral", or "auto": none if the spectral
+            radius is at most 1, else symmetric for an undirected graph and row for a directed one.
+        scale: of the features: "standard", "rows", "none", or "auto"; see `Scaler`.
+        metric: what decides on validation data, and what comparisons are made by; by default the log loss and the
+            accuracy for classes, the RMSE for numbers.
+        validation_fraction: the share of the training data set aside where no validation data are given.
+        random_state: of weights, dropout, batches and the part set aside.
+        device: where to train.
+    """
+
+    filter: str = "gcnn"
+    _: KW_ONLY
+    K: int | None = None
+    channels: int | None = None
+    layers: int | None = None
+    mixing: str | None = None
+    input: str | None = None
+    dropout: float | None = None
+    learning_rate: float | None = None
+    weight_decay: float | None = None
+    epochs: int | None = None
+    patience: int | None = None
+    batch_size: int | None = None
+    normalization: str = "auto"
+    scale: str = "auto"
+    metric: str | None = None
+    validation_fraction: float = 0.2
+    random_state: Any = 0
+    device: str = "cpu"
+
+    task_name: ClassVar[str]
+    forecasts: ClassVar[bool] = False
+
+    def task(self) -> Task:
+        """What is learned."""
+        raise NotImplementedError
+
+    def reported(self) -> Metric:
+        """What comparisons are made by."""
+        return self.task().metric
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything that predictions need as one safetensors file; the graph is not part of it."""
+        self._check_fitted()
+        write_estimator(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read an estimator that `save` wrote."""
+        found = read_estimator(path)
+        if not isinstance(found, cls):
+            raise ValueError(f"{path} holds a {type(found).__name__}; expected a {cls.__name__}")
+        return found
+
+    def _train(self, shift: Shift, data: Any, readout: tuple[str, dict[str, Any]], seed: int, **counts: Any) -> None:
+        """Choose what was not given, build the network, and train it on scaled data."""
+        check_name("filter", self.filter, LAYERS)
+        task = self.task()
+        self.settings_ = self._settings(per_node=task.per_node, **counts)
+        self.readout_ = readout
+        channels = (data.x if hasattr(data, "x") else data.train.x).shape[-1]
+        self.n_features_in_ = self.__dict__.get("n_features_in_", channels)
+        with seeded(seed):
+            self.model_ = self._build(channels)
+            self._prepare(data)
+            self.fit_: Fit = fit(
+                self.model_,
+                shift,
+                data,
+                task=task,
+                epochs=self.settings_.epochs,
+                batch_size=self.settings_.batch_size,
+                learning_rate=self.settings_.learning_rate,
+                weight_decay=self.settings_.weight_decay,
+                patience=self.settings_.patience,
+                keep_best=True,
+                seed=seed,
+                device=self.device,
+            )
+
+    def _prepare(self, data: Any) -> None:
+        """Before the first step; a place for what an estimator starts its network with."""
+
+    def _build(self, channels: int) -> EstimatorNetwork:
+        settings, (kind, options) = self.settings_, self.readout_
+        readout: Readout = READOUTS[kind](**options)
+        widths = [channels] + [settings.channels] * settings.layers
+        network = build_network(
+            self.filter, widths, settings.K, readout, input=settings.input, wanted=settings.options()
+        )
+        return EstimatorNetwork(network, settings.dropout, settings.linear)
+
+    def _settings(self, **counts: Any) -> Settings:
+        chosen = choose(forecast=self.forecasts, **counts)
+        names = {field.name for field in fields(Settings)} & {field.name for field in fields(self)}
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        settings = replace(Settings(), **{**chosen, **given})
+        if settings.batch_size is not None and settings.batch_size > counts["samples"]:
+            settings = replace(settings, batch_size=None)
+        return settings
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _choose_normalization(self, shift: Shift) -> None:
+        check_name("normalization", self.normalization, ("auto", *NORMALIZATIONS))
+        self.normalization_ = self.normalization
+        if self.normalization == "auto":
+            self.normalization_ = auto_normalization(shift)
+
+    def _normalized(self, shift: Shift) -> Shift:
+        shift = as_shift(shift).to(torch.float32)
+        return shift if self.normalization_ == "none" else shift.normalized(self.normalization_)  # type: ignore[arg-type]
+
+    def _outputs(self, shift: Shift, x: NDArray[np.float32], at_once: int | None = None) -> NDArray[np.float64]:
+        """The network's outputs for scaled signals."""
+        device = self.device
+        model = self.model_.to(device)
+        outputs: Tensor = evaluated(model, self._normalized(shift).to(device), torch.from_numpy(x).to(device), at_once)
+        return outputs.double().cpu().numpy()
+
+    def _check_fitted(self) -> None:
+        if "model_" not in self.__dict__:
+            raise NotFittedError(f"this {type(self).__name__} has not learned anything yet; call fit first")
+
+    def _check_features(self, count: int) -> None:
+        if count != self.n_features_in_:
+            raise ValueError(
+                f"X has {count} features per node; expected {self.n_features_in_}, as in the training data"
+            )
+
+    def _describe(self) -> dict[str, Any]:
+        """What a file holds beside parameters and tensors."""
+        described = {
+            "settings": asdict(self.settings_),
+            "readout": list(self.readout_),
+            "normalization": self.normalization_,
+            "features": self.n_features_in_,
+            "scale": self.scaler_.kind,
+        }
+        for name in ("feature_names", "node_names"):
+            described[name] = getattr(self, f"{name}_", None)
+        return described
+
+    def _tensors(self) -> dict[str, Tensor]:
+        tensors = {f"model.{name}": tensor for name, tensor in self.model_.state_dict().items()}
+        return tensors | {f"scale.{name}": torch.from_numpy(one) for name, one in self.scaler_.tensors().items()}
+
+    def _restore(self, described: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        """The fitted state from a file."""
+        self.settings_ = Settings(**described["settings"])
+        kind, options = described["readout"]
+        self.readout_ = (kind, options)
+        self.normalization_ = check_name("normalization", described["normalization"], NORMALIZATIONS)
+        self.n_features_in_ = described["features"]
+        self.scaler_ = Scaler(described["scale"], tensors["scale.mean"].numpy(), tensors["scale.deviation"].numpy())
+        for name in ("feature_names", "node_names"):
+            if described[name] is not None:
+                setattr(self, f"{name}_", described[name])
+        with seeded(0):
+            self.model_ = self._build(self.n_features_in_)
+        prefix = "model."
+        weights = {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
+        self.model_.load_state_dict(weights)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """torch's random numbers from this seed inside, and as they were outside."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def auto_normalization(shift: Shift) -> str:
+    """None for a graph that does not let signals grow; else symmetric if it is undirected, row if it is directed."""
+    matrix = shift.to_scipy()
+    if abs(matrix).sum(axis=1).max() <= 1 + 1e-6 or shift.spectral_radius() <= 1 + 1e-4:
+        return "none"
+    return "symmetric" if abs(matrix - matrix.T).max() <= 1e-6 * abs(matrix).max() else "row"
+
+
+def parts(**arrays: Any) -> SimpleNamespace:
+    """Arrays by name, as tensors."""
+    return SimpleNamespace(**{name: torch.from_numpy(np.asarray(one)) for name, one in arrays.items()})

@@ -1,0 +1,202 @@
+"""Forecasts: the next values of series at the nodes of a graph, from their last ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.linear_model import Ridge
+
+from shiftstate.checks import check_name, check_whole
+from shiftstate.estimators.base import Estimator, parts
+from shiftstate.estimators.inputs import as_array, as_shift, names_of
+from shiftstate.estimators.scaling import Scaler
+from shiftstate.graphs import Shift
+from shiftstate.tasks import NodeRegression, Task
+
+Series = NDArray[np.float64]
+
+AT_ONCE = 64
+"""Windows that are predicted at a time."""
+
+
+@dataclass(eq=False, repr=False)
+class Forecaster(RegressorMixin, Estimator):
+    """ŷ_{t+h} at every node from the last values y_{t−H+1} … y_t at all nodes, for several horizons h at once.
+
+    The forecast is a linear map of the node's own history, which starts at its least-squares solution, plus what the
+    filters find in the neighbours' histories. See `Estimator` for the other arguments.
+
+    Args:
+        history: H, how many last values are seen.
+        horizons: h, how many steps ahead; one or several.
+        missing: "nan" if NaN marks missing values, "zero" if zeros do as well. They are left out of loss and scores,
+            and replaced by the last value before them in what the network sees.
+        criterion: what is minimised: "squared", "absolute" or "huber".
+
+    Example:
+        >>> import numpy as np, shiftstate as ss
+        >>> from shiftstate.estimators import Forecaster
+        >>> shift = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])
+        >>> series = np.sin(np.arange(200)[:, None] / 5 + np.arange(3))
+        >>> forecaster = Forecaster(history=6, horizons=(1, 3), epochs=3).fit(shift, series)
+        >>> forecaster.predict(shift, series[-6:]).shape
+        (2, 3)
+    """
+
+    _: KW_ONLY
+    history: int = 12
+    horizons: Sequence[int] | int = (1,)
+    missing: str = "nan"
+    criterion: str = "squared"
+
+    task_name: ClassVar[str] = "forecast"
+    forecasts: ClassVar[bool] = True
+
+    def task(self) -> Task:
+        """What is learned."""
+        metric = self.metric or ("mae" if self.criterion == "absolute" else "rmse")
+        return NodeRegression(metric, criterion=self.criterion)  # type: ignore[arg-type]
+
+    def fit(self, shift: Shift, series: Any, y: None = None) -> Self:
+        """Learn from series (times, nodes), the last ``validation_fraction`` of them to choose by.
+
+        Args:
+            shift: the graph.
+            series: a row per time, a column per node: NumPy, pandas or torch.
+            y: not used; scikit-learn's methods have it.
+        """
+        shift = as_shift(shift)
+        self._check_arguments()
+        values = self._series(shift, series, "series")
+        ahead = max(self.horizons_)
+        valid = round(self.validation_fraction * len(values))
+        begin = len(values) - valid
+        if begin < self.history + ahead or valid < ahead:
+            raise ValueError(
+                f"series has {len(values)} times, of which {valid} are set aside; expected at least "
+                f"{self.history + ahead} to learn from and {ahead} to choose by, for this history and these horizons"
+            )
+        self.node_names_ = names_of(series, 1)
+        self.n_features_in_ = self.history
+        known = values[:begin][~np.isnan(values[:begin])]
+        self.scaler_ = Scaler.learn("none" if self.scale == "none" else "standard", known[:, None])
+        self._choose_normalization(shift)
+        scaled = self.scaler_(values[..., None])[..., 0]
+        data = type("Data", (), {})()
+        data.train = windows(scaled[:begin], self.history, self.horizons_)
+        data.valid = windows(scaled[begin - self.history - ahead + 1 :], self.history, self.horizons_)
+        samples, targets = len(data.train.x), int(data.train.mask.sum())
+        counts = {"targets": targets, "features": self.history, "samples": samples}
+        readout = ("node", {"num_outputs": len(self.horizons_)})
+        self._train(self._normalized(shift), data, readout, self._seed(), **counts)
+        return self
+
+    def predict(self, shift: Shift, last: Any) -> Series:
+        """The forecasts (horizons, nodes) after the last values (history, nodes); or (n, horizons, nodes) for several.
+
+        Args:
+            shift: the graph.
+            last: the last ``history`` values, the newest last; or (n, history, nodes).
+        """
+        self._check_fitted()
+        shift = as_shift(shift)
+        values = self._series(shift, last, "last", axes=(2, 3))
+        if values.shape[-2] != self.history:
+            raise ValueError(f"last has {values.shape[-2]} times; expected {self.history}, the history")
+        several = values.ndim == 3
+        histories = (values if several else values[None]).transpose(0, 2, 1)  # (n, N, history)
+        x = filled(self.scaler_(histories[..., None])[..., 0])
+        outputs = self.scaler_.back(self._outputs(shift, x, AT_ONCE)[..., None])[..., 0].transpose(0, 2, 1)
+        return outputs if several else outputs[0]
+
+    def forecast(self, shift: Shift, series: Any, first: int) -> tuple[Series, Series]:
+        """Forecasts and what came, both (n, horizons, nodes), of all values from row ``first`` on (NaN: missing).
+
+        Every forecast sees the ``history`` rows before it; sample i is made at row first − 1 + i.
+        """
+        self._check_fitted()
+        values = self._series(as_shift(shift), series, "series")
+        ahead = max(self.horizons_)
+        made = range(first - 1, len(values) - ahead)
+        if first < self.history or not made:
+            raise ValueError(f"first is {first} of {len(values)} times; expected from {self.history} on, and some left")
+        lasts = np.stack([values[t - self.history + 1 : t + 1] for t in made])
+        came = np.stack([np.stack([values[t + h] for h in self.horizons_]) for t in made])
+        return self.predict(shift, lasts), came
+
+    def score(self, shift: Shift, series: Any, y: None = None) -> float:
+        """R² over all horizons, nodes and times that have a history in ``series``."""
+        from sklearn.metrics import r2_score
+
+        forecast, came = self.forecast(shift, series, self.history)
+        known = ~np.isnan(came)
+        return float(r2_score(came[known], forecast[known]))
+
+    def _check_arguments(self) -> None:
+        check_whole("history", self.history, 1)
+        check_name("missing", self.missing, ("nan", "zero"))
+        given: Any = [self.horizons] if isinstance(self.horizons, int | np.integer) else self.horizons
+        self.horizons_: list[int] = [check_whole("horizons", horizon, 1) for horizon in given]
+        if not self.horizons_ or len(set(self.horizons_)) < len(self.horizons_):
+            raise ValueError(
+                f"horizons is {self.horizons!r}; expected different numbers of steps ahead, such as (1, 3)"
+            )
+
+    def _series(self, shift: Shift, series: Any, name: str, axes: tuple[int, ...] = (2,)) -> Series:
+        values = as_array(name, series)
+        if values.ndim not in axes or values.shape[-1] != shift.num_nodes:
+            hint = "; is it transposed?" if shift.num_nodes in values.shape else ""
+            raise ValueError(
+                f"{name} has the shape {values.shape}; expected (times, {shift.num_nodes}), a column per node{hint}"
+            )
+        if np.isinf(values).any():
+            first = tuple(int(i) for i in np.argwhere(np.isinf(values))[0])
+            raise ValueError(
+                f"{name} holds {values[first]} at index {first}; expected numbers, or NaN where one is missing"
+            )
+        return np.where(values == 0, np.nan, values) if self.missing == "zero" else values
+
+    def _prepare(self, data: Any) -> None:
+        """Start the linear path at the least-squares forecast from a node's own history."""
+        linear = self.model_.linear
+        if linear is None:
+            return
+        x, y, mask = (one.numpy() for one in (data.train.x, data.train.y, data.train.mask))
+        for number in range(y.shape[-1]):
+            told = mask[..., number]
+            ridge = Ridge(alpha=1.0).fit(x[told], y[..., number][told])
+            with torch.no_grad():
+                linear.weight[number] = torch.from_numpy(ridge.coef_)
+                linear.bias[number] = float(ridge.intercept_)
+
+    def _describe(self) -> dict[str, Any]:
+        return {**super()._describe(), "horizons": self.horizons_}
+
+    def _restore(self, described: dict[str, Any], tensors: Any) -> None:
+        self.horizons_ = described["horizons"]
+        self.horizons = tuple(self.horizons_)
+        super()._restore(described, tensors)
+
+
+def windows(series: NDArray[np.float32], history: int, horizons: Sequence[int]) -> Any:
+    """All histories x (n, N, history) of a series (times, N), what came after y (n, N, horizons), and its mask."""
+    made = np.arange(history - 1, len(series) - max(horizons))
+    x = np.stack([series[made - history + 1 + lag] for lag in range(history)], -1)
+    y = np.stack([series[made + horizon] for horizon in horizons], -1)
+    return parts(x=filled(x), y=y, mask=~np.isnan(y))
+
+
+def filled(x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Histories (…, history) with every missing value replaced by the last one before it, else the next, else 0."""
+    x = x.copy()
+    for lag in range(1, x.shape[-1]):
+        x[..., lag] = np.where(np.isnan(x[..., lag]), x[..., lag - 1], x[..., lag])
+    for lag in reversed(range(x.shape[-1] - 1)):
+        x[..., lag] = np.where(np.isnan(x[..., lag]), x[..., lag + 1], x[..., lag])
+    return np.nan_to_num(x, nan=0.0)

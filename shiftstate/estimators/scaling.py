@@ -1,0 +1,52 @@
+"""Scaling that is learned on training data, applied to all, and stored with the model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shiftstate.checks import check_name
+
+Array = NDArray[np.float64]
+
+SCALES = ("standard", "rows", "none")
+SPARSE = 0.5
+"""Features that are nowhere negative, and zero in more than this share, are taken for counts, as of words."""
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """x ↦ (x − mean) / deviation per channel ("standard"), x / Σ_g x_g per node ("rows"), or x ("none")."""
+
+    kind: str
+    mean: Array
+    deviation: Array
+
+    @classmethod
+    def learn(cls, kind: str, x: Array) -> "Scaler":
+        """From training data (n, channels). "auto" takes rows for counts of many kinds, and standard otherwise."""
+        check_name("scale", kind, (*SCALES, "auto"))
+        if kind == "auto":
+            counts = x.shape[1] > 1 and bool((x >= 0).all()) and float((x == 0).mean()) > SPARSE
+            kind = "rows" if counts else "standard"
+        if kind != "standard":
+            return cls(kind, np.zeros(x.shape[1]), np.ones(x.shape[1]))
+        mean, deviation = x.mean(0), x.std(0)
+        constant = deviation <= 1e-9 * np.abs(mean)  # also what is 0: a channel without spread is only centred
+        return cls(kind, mean, np.where(constant, 1.0, deviation))
+
+    def __call__(self, x: Array) -> NDArray[np.float32]:
+        """x (…, channels), scaled."""
+        if self.kind == "rows":
+            sums = np.abs(x).sum(-1, keepdims=True)
+            return (x / np.where(sums > 0, sums, 1.0)).astype(np.float32)
+        return ((x - self.mean) / self.deviation).astype(np.float32)
+
+    def back(self, x: Array) -> Array:
+        """What was scaled to x."""
+        back: Array = x.astype(np.float64) * self.deviation + self.mean
+        return back
+
+    def tensors(self) -> dict[str, Array]:
+        """What is stored."""
+        return {"mean": self.mean, "deviation": self.deviation}
