@@ -42,6 +42,4 @@ def report(
     """Write tables, figures and one self-contained page from what is stored in a directory."""
     from shiftstate.experiments.report.build import write_page
 
-    page = write_page(directory)
-    lenses = f" and {page.lenses} under the lens" if page.lenses else ""
-    print(f"{page.path}: {page.stored} trainings{lenses}, {page.size / 1e6:.1f} MB; open it in a browser")
+    print(write_page(directory))

@@ -2,13 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 import shiftstate as ss
 from shiftstate.experiments.plan import Plan
+from shiftstate.experiments.report.contract import PageData, ShownAxis
 from shiftstate.experiments.store import Store
+from tests.experiments.rivers import no_trainings, some_cell, some_value
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",
@@ -49,13 +52,7 @@ def add_lenses(directory: Path) -> None:
     for name, channels in (("lssm", [1, 2, 2]), ("gcnn", [1, 2])):
         network = ss.Network(name, channels, 5, ss.PoolReadout(2))
         lens = ss.lens.examine(network, x, shift, torch.tensor([0, 1, 0]), names=names).to_dict()
-        lens["realization"] = {
-            "experiment": "figure1",
-            "filter": name,
-            "K": 5,
-            "L": len(channels) - 1,
-            "author": HOSTILE[0],
-        }
+        lens["realization"] = {"name": f"{name} of {HOSTILE[0]}", "accuracy_again": 0.5, "accuracy_recorded": 0.25}
         (directory / "lens" / f"{name}.json").write_text(json.dumps(lens))
 
 
@@ -67,13 +64,15 @@ def add_words(directory: Path) -> None:
     (directory / "figure2.json").write_text(json.dumps({"author": HOSTILE[1]}))
 
 
-def add_authors(data: dict) -> None:
+def add_authors(data: PageData) -> None:
     """Give gathered data a Table 2 of hostile authors."""
-    curves = {"of": 0, "mean": [], "low": [], "high": [], "single": []}
+    authors = ShownAxis(name="author", title="author", values=[some_value(author, author) for author in HOSTILE])
     cells = [
-        {"experiment": "table2", "filter": name, "K": 4, "L": 2, "author": author, "n": 7, "mean": 0.5 + 0.01 * place,
-         "std": 0.02, "mean_best": 0.6, "paper_mean": 0.7, "paper_std": None, "interval": None, "diverged": 0,
-         "parameters": [5], "seconds": None, "curves": {"loss": curves, "valid_accuracy": curves}}
-        for place, author in enumerate(HOSTILE) for name in FILTERS
-    ]  # fmt: skip
-    data["experiments"].append({"name": "table2", "stored": 126, "plan": None, "ceiling": None, "cells": cells})
+        some_cell({"filter": name, "author": author}, 0.5 + 0.01 * place, 0.02, published={"mean": 0.7, "std": None})
+        for place, author in enumerate(HOSTILE)
+        for name in FILTERS
+    ]
+    changes: Any = {"name": "table2", "title": "Table 2", "axes": [data["experiments"][0]["axes"][0], authors],
+                    "place": ["author"], "picture": "dots", "published": "paper", "cells": cells, "stored": 126,
+                    "plan": None, "trainings": no_trainings("graph", "draw")}  # fmt: skip
+    data["experiments"].append(data["experiments"][0] | changes)

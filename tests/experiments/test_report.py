@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from shiftstate.cli import main
-from shiftstate.experiments.report import lens as report_lens
-from shiftstate.experiments.report import page as report_page
+from shiftstate.experiments.report import lenses as report_lenses
+from shiftstate.experiments.report import render as report_render
 from shiftstate.experiments.report.build import gather, write_page
-from shiftstate.experiments.report.page import SCRIPTS, embed, render
-from shiftstate.experiments.report.results import describe_filters
+from shiftstate.experiments.report.render import SCRIPTS, embed, render
+from shiftstate.experiments.report.results import describe_series
 from shiftstate.experiments.store import Store
 from shiftstate.files import write_whole
 from tests.experiments.reports import HOSTILE, NAME, add_lenses, add_words, fill
@@ -94,7 +94,7 @@ def test_the_policy_allows_these_two_scripts_and_no_request(written):
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
     assert "connect-src" not in rules
     (script,) = [text for attributes, text in elements.scripts if "type" not in attributes]
-    wanted = [script.encode(), report_page.chart_library().encode()]
+    wanted = [script.encode(), report_render.chart_library().encode()]
     digests = [base64.b64encode(hashlib.sha256(one).digest()).decode() for one in wanted]
     assert rules["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
 
@@ -105,11 +105,16 @@ def test_data_come_back_from_the_page_as_they_went_in(written):
     assert set(blocks) == {"data", "lens-0", "lens-1", "library"}
     data = json.loads(blocks["data"])
     assert data["title"] == NAME
-    assert set(data["words"][0]["words"]) == {*HOSTILE, "the", "of"}
+    assert set(data["networks"]["networks"][0]["names"]) == {*HOSTILE, "the", "of"}
     assert json.loads(blocks["lens-0"])["graph"]["names"][: len(HOSTILE)] == HOSTILE
     summary = json.loads((written.path.parent / "summary.json").read_text())
-    shown = [cell for experiment in data["experiments"] for cell in experiment["cells"]]
-    assert [{key: cell[key] for key in summary[0]} for cell in shown] == summary
+    shown = [
+        {"experiment": experiment["name"], **cell["at"], **cell, "published": cell["published"] or {}}
+        for experiment in data["experiments"]
+        for cell in experiment["cells"]
+    ]
+    flat = [cell | {f"paper_{key}": cell["published"].get(key) for key in ("mean", "std")} for cell in shown]
+    assert [{key: cell[key] for key in summary[0]} for cell in flat] == summary
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -123,9 +128,20 @@ def test_a_name_that_is_no_text_is_still_embedded():
     assert json.loads(embed("\ud800")) == "?"
 
 
+def test_no_script_of_the_page_knows_a_study():
+    studies = r"figure\d|table\d|minesweeper|accuracy|\bauc\b|author|austen|bront|\bpoe\b|\bthe paper"
+    models = r"gcnn|\brsn|lssm|\bgsn\b|svm|logistic|delta"
+    axes = r"\bat\.\w+|\.filter\b(?!\()|\.[KL]\b|\bgraphs?\b|\bepochs\b *:"
+    for name in SCRIPTS:
+        script = report_render._asset(name)
+        assert not (found := re.search(f"{studies}|{models}", script, re.IGNORECASE)), (name, found)
+        if name not in ("graph.js", "lens.js", "lenscurves.js"):  # a lens has a graph, and a layer its filter and K
+            assert not (found := re.search(axes, script)), (name, found)
+
+
 def test_no_script_of_the_page_parses_markup_or_text():
     for name in SCRIPTS:
-        script = report_page._asset(name)
+        script = report_render._asset(name)
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script), (
             name
         )
@@ -178,17 +194,29 @@ def test_words_or_a_lens_alone_give_a_page(tmp_path):
 def test_lenses_that_find_no_room_are_counted(directory, monkeypatch):
     add_lenses(directory)
     largest = max(path.stat().st_size for path in (directory / "lens").iterdir())
-    monkeypatch.setattr(report_lens, "ROOM", largest)
+    monkeypatch.setattr(report_lenses, "ROOM", largest)
     data, shown = gather(directory)
     assert len(shown) == len(data["lenses"]) == 1
     assert data["lenses_stored"] == 2
 
 
-def test_filters_have_the_colours_of_the_figures_and_others_their_own():
-    described = describe_filters(["svm", "lssm", "gcnn", "delta"])
-    assert [one["name"] for one in described][:2] == ["gcnn", "lssm"]
+def test_series_have_the_colours_of_the_figures_and_others_their_own():
+    described = describe_series(["svm", "lssm", "gcnn", "delta", "another", "one more"])
+    assert [one["value"] for one in described][:2] == ["gcnn", "lssm"]
     assert described[1]["color"] == "#c8553d"
-    assert len({one["color"] for one in described}) == 4
+    assert len({one["color"] for one in described}) == 6
+
+
+def test_a_stored_training_under_the_lens_is_named_by_its_cell_and_its_numbers(directory):
+    add_lenses(directory)
+    data, _ = gather(directory)
+    stored = data["experiments"][0]["trainings"]["id"][0]
+    (directory / "lens" / "gcnn.json").rename(directory / "lens" / f"{stored}.json")
+    first, last = gather(directory)[0]["lenses"]
+    assert first["title"] == "Figure 1, GCNN, K = 4, L = 1, graph 0, draw 0"
+    assert first["note"] == "Trained again from its record: test accuracy 50.00 %, recorded 25.00 %."
+    assert last["title"] == f"lssm of {HOSTILE[0]}"
+    assert last["note"] == "Trained again from its record: accuracy 0.5, recorded 0.25."
 
 
 def test_the_command_says_what_it_wrote(directory, monkeypatch, capsys):
@@ -262,14 +290,18 @@ def test_a_missing_directory_is_one_line(tmp_path, monkeypatch, capsys):
     assert "is not a directory" in err
 
 
-def test_without_plotly_one_line_says_how_to_get_it(directory, monkeypatch, capsys):
+def test_without_plotly_everything_but_the_charts_is_written_and_one_line_says_so(directory, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    before = sorted(path.name for path in directory.iterdir())
-    code, _, err = run(monkeypatch, capsys, "report", directory)
-    assert code == 2
-    assert err.count("\n") == 1
-    assert "pip install 'shiftstate[report]'" in err
-    assert sorted(path.name for path in directory.iterdir()) == before
+    code, out, err = run(monkeypatch, capsys, "report", directory)
+    assert (code, err) == (0, "")
+    assert out.count("\n") == 1
+    assert "pip install 'shiftstate[report]'" in out
+    assert {path.name for path in directory.iterdir()} >= {"report.html", "summary.json", "claims.json", "tables.md"}
+    elements = Elements((directory / "report.html").read_text("utf-8"))
+    (policy,) = [attributes["content"] for _, attributes in elements.tags if "http-equiv" in attributes]
+    assert policy.count("sha256-") == 1  # its own script
+    (data,) = [json.loads(text) for attributes, text in elements.scripts if attributes.get("id") == "data"]
+    assert data["charts"] is False
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(directory, monkeypatch):

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from shiftstate.experiments.report.build import PAGE, gather, write_page
-from shiftstate.experiments.report.page import chart_library, render
+from shiftstate.experiments.report.render import chart_library, render
 from tests.experiments.reports import HOSTILE, NAME, add_authors, add_lenses, add_words, fill
+from tests.experiments.rivers import rivers
 
 pytest.importorskip("plotly", reason="the page's charts need the extra `report`")
 webdriver = pytest.importorskip("selenium.webdriver", reason="these tests need selenium, of the extra `dev`")
@@ -110,7 +111,7 @@ def test_everything_is_drawn_without_a_word_on_the_console_or_a_request(browser,
     sent = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     assert sum(url.startswith("file:") for url in sent) == 1
     assert {urlsplit(url).scheme for url in sent} <= {"file", "data", "blob"}
-    headings = {"Figure 1", "Table 1", "Table 2", "The paper's claims", "Training by training", "Learning curves",
+    headings = {"Figure 1", "Table 1", "Table 2", "Claims", "Training by training", "Learning curves",
                 "Running time", "The lens", "Words", "How it was made"}  # fmt: skip
     assert set(texts(browser, "h2")) == headings == set(texts(browser, "nav a"))
 
@@ -147,9 +148,10 @@ def test_the_tables_say_what_summary_and_claims_say(page, directory):
             said = [100 * line[key] for key in ("mean", "std") if line[key] is not None]
             assert shown == pytest.approx(said, abs=0.0501)
             assert float(row[6][1]) == line["mean_best"]
-            assert row[7][1] == (None if line["paper_mean"] is None else str(line["paper_mean"]))
+            published = row[7][1] if len(row) > 7 else None  # a column if anybody published numbers
+            assert published == (None if line["paper_mean"] is None else str(line["paper_mean"]))
     claims = json.loads((directory / "claims.json").read_text())
-    rows = table(page, "#claims-table")
+    rows = table(page, "table.claims")
     assert [(row[0][0], row[1][1], row[5][1]) for row in rows] == [
         (claim["claim"], claim["verdict"], str(claim["n"])) for claim in claims
     ]
@@ -160,7 +162,7 @@ def test_the_tables_say_what_summary_and_claims_say(page, directory):
 def test_a_partial_record_is_called_partial(page):
     badges = texts(page, "#badges li")
     assert badges[0] == "Figure 1: 18 of 900 trainings (partial)"
-    assert badges[1:] == ["Table 1: 6 trainings", "6 diverged; they count with the accuracy they have"]
+    assert badges[1:] == ["Table 1: 6 trainings", "6 diverged; they count with the value they have"]
     assert texts(page, "blockquote p") == ["As <b>I</b> read it."]
     (command,) = texts(page, "#command")
     assert command.startswith("shiftstate reproduce figure1 --preset paper --out ")
@@ -245,12 +247,12 @@ def test_hostile_names_are_text_everywhere(browser, directory):
     assert texts(browser, "h1 bdi") == [NAME]
     assert browser.title == f"{' '.join(NAME.split())} – shiftstate"
     assert texts(browser, "table[data-experiment=table2] tbody th bdi") == HOSTILE
-    assert set(texts(browser, "#words .word")) == {f"\u2068{word}\u2069" for word in [*HOSTILE, "the", "of"]}
+    assert set(texts(browser, "#words .label")) == {f"\u2068{word}\u2069" for word in [*HOSTILE, "the", "of"]}
     assert set(texts(browser, "#words select option")) >= set(HOSTILE)
-    labels = "".join(texts(browser, "#table2 .ytick text"))
+    labels = "".join(texts(browser, "#experiment-table2 .ytick text"))
     for word in HOSTILE[:2]:
         assert word in labels
-    assert browser.execute_script("return document.querySelectorAll('#table2 .chart a[href]').length") == 0
+    assert browser.execute_script("return document.querySelectorAll('#experiment-table2 .chart a[href]').length") == 0
 
 
 @pytest.mark.parametrize("width", [360, 768])
@@ -273,7 +275,7 @@ def test_the_page_follows_the_readers_colours(browser, directory):
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         open_page(browser, directory / PAGE)
-        text = "getComputedStyle(document.querySelector('#figure1 .xtick text')).fill"
+        text = "getComputedStyle(document.querySelector('#experiment-figure1 .xtick text')).fill"
         colors[scheme] = browser.execute_script(f"return [getComputedStyle(document.body).backgroundColor, {text}]")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert all(light != dark for light, dark in zip(colors["light"], colors["dark"], strict=True))
@@ -295,7 +297,7 @@ def test_figures_are_described_and_tables_have_headings(browser, directory):
         "return [...document.querySelectorAll('[role=img], [role=region]')].filter((one) => !one.ariaLabel).length"
     )
     assert browser.execute_script(unnamed) == 0
-    described = browser.execute_script("return document.querySelector('#figure1 .chart').ariaLabel")
+    described = browser.execute_script("return document.querySelector('#experiment-figure1 .chart').ariaLabel")
     assert "K = 4: GCNN 31.7 %, RSN 36.7 %, LSSM 41.7 %" in described
     script = """return [...document.querySelectorAll('table')].every((one) => one.caption && one.caption.textContent &&
         [...one.querySelectorAll('th')].every((head) => ['row', 'col'].includes(head.scope)))"""
@@ -312,9 +314,9 @@ def test_the_first_tab_offers_to_skip_to_the_results(page):
 
 
 def test_learning_curves_and_error_bars_can_be_chosen(page):
-    read = "document.querySelector('#figure1 .chart').data[0].error_y.array"
+    read = "document.querySelector('#experiment-figure1 .chart').data[0].error_y.array"
     half = page.execute_script(f"return {read}")
-    page.execute_script("document.querySelectorAll('#figure1 input[type=radio]')[1].click()")
+    page.execute_script("document.querySelectorAll('#experiment-figure1 input[type=radio]')[1].click()")
     assert page.execute_script(f"return {read}") == pytest.approx([2 * value for value in half])
     page.execute_script(
         "document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#curves').scrollIntoView()"
@@ -335,3 +337,67 @@ def test_an_empty_directory_says_how_to_fill_it(browser, tmp_path):
     browser.get((tmp_path / PAGE).as_uri())
     assert texts(browser, "#badges li") == ["no finished training is stored yet"]
     assert "shiftstate inspect" in texts(browser, "#lens pre")[0]
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory):
+    """The page of a study with other axes and a metric in units, of which less is better."""
+    path = tmp_path_factory.mktemp("other") / PAGE
+    path.write_text(render(rivers(), [], chart_library()), "utf-8")
+    return path
+
+
+def test_a_study_with_other_axes_and_a_metric_of_which_less_is_better_is_shown_by_its_own_words(browser, other):
+    browser.get_log("browser")
+    open_all(browser, other)
+    assert browser.get_log("browser") == []
+    heads = texts(browser, "#experiment-rivers th[scope=col]")
+    assert heads == ["model", "horizon", "n", "mean ± std", "95 % interval"]  # nothing published, no best epoch
+    rows = table(browser, "#experiment-rivers table")
+    assert [[text for text, _ in row][:4] for row in rows] == [
+        ["Kalman filter", "1", "7", "2.00 ± 0.50"],
+        ["Far-seeing network", "1", "7", "3.00 ± 0.50"],
+        ["Kalman filter", "24", "7", "12.50 ± 0.50"],
+        ["Far-seeing network", "24", "7", "8.25 ± 0.50"],
+    ]
+    assert texts(browser, "#experiment-rivers td.best") == ["2.00 ± 0.50", "8.25 ± 0.50"]  # the smaller ones
+    assert "lower is better" in texts(browser, "#experiment-rivers caption")[0]
+    shown = "document.querySelector('#experiment-rivers .chart')"
+    assert browser.execute_script(f"return {shown}.layout.yaxis.title.text") == "\u2068mean absolute error (m³/s)\u2069"
+    assert browser.execute_script(f"return {shown}.data.map((one) => one.marker.color)") == ["#123456", "#abcdef"]
+    assert browser.execute_script(f"return {shown}.data[0].y") == [2.0, 12.5]
+    assert "24 h ahead: Kalman filter 12.50 m³/s, Far-seeing network 8.25 m³/s" in browser.execute_script(
+        f"return {shown}.ariaLabel"
+    )
+    assert browser.execute_script(f"return {shown}.layout.shapes[0].y0") == 9
+
+
+def test_pairs_count_the_smaller_value_as_better_if_less_is_better(browser, other):
+    open_all(browser, other)
+    Select(browser.find_elements(By.CSS_SELECTOR, "#trainings select")[1]).select_by_visible_text("Kalman filter")
+    told = browser.execute_script("return document.querySelector('#trainings .chart').ariaLabel")
+    assert told.endswith("better in 3 of 6.")  # 24 hours ahead
+    (caption,) = texts(browser, "#trainings figcaption")
+    assert "Dots below the dotted line" in caption
+    assert "the same place, river basin, year" in caption
+
+
+def test_claims_that_were_not_run_are_counted_apart(browser, other):
+    open_page(browser, other)
+    assert texts(browser, "#claims > p") == [
+        "Of 5 claims 1 holds, 1 does not hold, 1 is undecided by these results, 2 were not run."
+    ]
+    rows = table(browser, "table.claims")
+    assert [row[1][1] for row in rows] == ["holds", "does not hold", "undecided", "not run", "not run"]
+    assert texts(browser, "table.claims th[scope=col]")[2] == "effect (m³/s)"
+    assert [row[2][0] for row in rows] == ["−4.25"] * 3 + ["–"] * 2
+
+
+def test_without_a_chart_library_the_page_has_its_tables_and_says_so(browser, tmp_path):
+    (tmp_path / PAGE).write_text(render(rivers() | {"charts": False}, [], None), "utf-8")
+    browser.get_log("browser")
+    open_page(browser, tmp_path / PAGE)
+    assert browser.get_log("browser") == []
+    assert "without its charts" in texts(browser, "#no-charts")[0]
+    assert browser.execute_script("return document.querySelectorAll('.chart').length") == 0
+    assert len(table(browser, "#experiment-rivers table")) == 4

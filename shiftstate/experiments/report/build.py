@@ -8,17 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from shiftstate.experiments.plan import Plan, guess_plan, read_plans
-from shiftstate.experiments.report.lens import Lens, read_lenses, that_fit
-from shiftstate.experiments.report.page import chart_library, render
-from shiftstate.experiments.report.results import (
-    TITLES,
-    describe_claims,
-    describe_experiments,
-    describe_filters,
-    describe_protocols,
-    describe_realizations,
-    open_results,
-)
+from shiftstate.experiments.report.contract import PageData, ShownExperiment
+from shiftstate.experiments.report.lenses import LensFile, read_lenses, that_fit
+from shiftstate.experiments.report.render import chart_library, render
+from shiftstate.experiments.report.results import PALETTE, describe_claims, describe_experiments, open_results
 from shiftstate.experiments.report.words import read_words
 from shiftstate.experiments.reproduce import write_report
 from shiftstate.experiments.rows import Row
@@ -27,57 +20,78 @@ from shiftstate.files import write_whole
 
 PAGE = "report.html"
 OTHER_FILES = ("tables.md", "summary.json", "claims.json", "provenance.json", "plan.json", "realizations.csv")
+NO_CHARTS = "without its charts, as plotly is not installed: pip install 'shiftstate[report]', then report again"
 
 
 @dataclass(frozen=True)
-class Page:
+class WrittenPage:
     """What was written."""
 
     path: Path
     size: int
     """Bytes."""
     stored: int
-    """Realizations."""
+    """Trainings."""
     lenses: int
+    charts: bool
+    """Whether the page has its charts; they need plotly."""
+
+    def __str__(self) -> str:
+        """One line on what was written, and what was left out."""
+        lenses = f" and {self.lenses} under the lens" if self.lenses else ""
+        end = "open it in a browser" if self.charts else NO_CHARTS
+        return f"{self.path}: {self.stored} trainings{lenses}, {self.size / 1e6:.1f} MB; {end}"
 
 
-def write_page(directory: Path) -> Page:
+def write_page(directory: Path) -> WrittenPage:
     """Write report.html, and the tables and figures that it shows, from what is stored in the directory.
 
-    It may be called while a run goes on there: the page then says how far the run is.
+    It may be called while a run goes on there: the page then says how far the run is. Without plotly everything is
+    written except the page's charts.
     """
     if not directory.is_dir():
         raise ValueError(f"{directory} is not a directory; expected one that `shiftstate reproduce` wrote")
     library = chart_library()
-    data, lenses = gather(directory)
+    data, lenses = gather(directory, charts=library is not None)
     content = render(data, [lens.content for lens in lenses], library).encode()
     write_whole(directory / PAGE, content)
-    return Page(directory / PAGE, len(content), len(data["realizations"]["id"]), len(lenses))
+    stored = sum(len(one["trainings"]["id"]) for one in data["experiments"])
+    return WrittenPage(directory / PAGE, len(content), stored, len(lenses), data["charts"])
 
 
-def gather(directory: Path) -> tuple[dict[str, Any], list[Lens]]:
+def gather(directory: Path, charts: bool = True) -> tuple[PageData, list[LensFile]]:
     """What the page shows; tables and figures are written on the way."""
     lenses, words = read_lenses(directory), read_words(directory)
+    title = directory.resolve().name or "results"
+    data: PageData = {
+        "title": title,
+        "out": shlex.quote(title),
+        "palette": list(PALETTE),
+        "experiments": [],
+        "claims": [],
+        "reading": "The reading of the paper",
+        "plan_recorded": False,
+        "record": [("page by", f"shiftstate {metadata.version('shiftstate')}")],
+        "versions": [],
+        "files": [],
+        "charts": charts,
+        "lenses": [],
+        "lenses_stored": len(lenses),
+        "lens_first": 0,
+        "networks": words,
+    }
     with open_results(directory) as store:
         if store is None and not lenses and not words:
             raise ValueError(
                 f"{directory} holds no results; expected results.sqlite, realizations.csv, a lens or a word network: "
                 f"`shiftstate reproduce figure1 --out {directory}` makes some"
             )
-        results = _results(directory, store) if store is not None else _no_results()
-    shown = that_fit(lenses)
-    title = directory.resolve().name or "results"
-    data = results | {
-        "title": title,
-        "titles": TITLES,
-        "out": shlex.quote(title),
-        "version": metadata.version("shiftstate"),
-        "files": _files(directory),
-        "lenses": [{"id": lens.id, "title": lens.title} for lens in shown],
-        "lenses_stored": len(lenses),
-        "lens_first": next((place for place, lens in enumerate(shown) if lens.gated), 0),
-        "words": words,
-    }
+        if store is not None:
+            _add_results(data, directory, store)
+    shown = that_fit(lenses, data["experiments"])
+    data["lenses"] = [lens.described(data["experiments"]) for lens in shown]
+    data["lens_first"] = next((place for place, lens in enumerate(shown) if lens.gated), 0)
+    data["files"] = _files(directory)
     return data, shown
 
 
@@ -86,32 +100,31 @@ def _files(directory: Path) -> list[str]:
     return [name for name in OTHER_FILES if (directory / name).exists()] + pictures
 
 
-def _results(directory: Path, store: Store) -> dict[str, Any]:
+def _add_results(data: PageData, directory: Path, store: Store) -> None:
     rows, records = store.rows(), store.records()
     recorded = read_plans(directory)
     plans = {**_guesses(rows, recorded), **recorded}
     report = write_report(directory, store, plans)
-    return {
-        "filters": describe_filters([record["filter"] for record in records]),
-        "experiments": describe_experiments(report.summary, records, plans, report.ceilings),
-        "chance": dict(report.chances),
-        "claims": describe_claims(report.summary.findings) if records else [],
-        "realizations": describe_realizations(records),
-        "protocols": describe_protocols(records),
-        "provenance": store.provenance(),
-        "plan_recorded": bool(recorded),
-    }
+    data["experiments"] = describe_experiments(report.summary, records, plans, report.ceilings, report.chances)
+    data["claims"] = describe_claims(report.summary.findings) if records else []
+    data["plan_recorded"] = bool(recorded)
+    made = store.provenance()
+    data["record"] += _record(made, data["experiments"])
+    data["versions"] = made["versions"]
 
 
-def _no_results() -> dict[str, Any]:
-    names = ("filters", "experiments", "claims", "protocols")
-    nothing: dict[str, Any] = {name: [] for name in names}
-    return nothing | {
-        "chance": {},
-        "realizations": describe_realizations([]),
-        "provenance": None,
-        "plan_recorded": False,
+def _record(made: Mapping[str, Any], experiments: Sequence[ShownExperiment]) -> list[tuple[str, str]]:
+    """Facts about the stored results."""
+    seeds = dict.fromkeys(str(one["settings"]["common"].get("seed", "")) for one in experiments)
+    facts = {
+        "trainings": f"{made['realizations']}, {made['training_hours']} hours",
+        "first finished": made["first_finished"],
+        "last finished": made["last_finished"],
+        "kernels": ", ".join(f"{name}: {count}" for name, count in made["kernels"].items()),
+        "results version": str(made["results_version"]),
+        "root seed": ", ".join(filter(None, seeds)),
     }
+    return [(title, text) for title, text in facts.items() if text]
 
 
 def _guesses(rows: Sequence[Row], recorded: Mapping[str, Plan]) -> dict[str, Plan]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shiftstate.experiments.report.contract import NetworkSection, ShownNetwork
 from shiftstate.places import fill, places, push_apart
 
 WORDS = 60
@@ -22,12 +23,25 @@ BEST = 6
 """Edges named for each word, in and out."""
 
 
-def read_words(directory: Path) -> list[dict[str, Any]]:
+def read_words(directory: Path) -> NetworkSection | None:
     """Every .npz of the directory that holds a `matrix` W and its `words`; others are left alone.
 
     W[i, j] is the weight of word j after word i.
     """
-    return [_describe(path, *content) for path in sorted(directory.glob("*.npz")) if (content := _read(path))]
+    found = [_describe(path, *content) for path in sorted(directory.glob("*.npz")) if (content := _read(path))]
+    if not found:
+        return None
+    return {
+        "name": "words",
+        "title": "Words",
+        "about": "A word adjacency network: an edge from one function word to another counts how often, and how near, "
+        "the second follows the first.",
+        "one": "word",
+        "many": "words",
+        "after": "followed by",
+        "before": "follows",
+        "networks": found,
+    }
 
 
 def _read(path: Path) -> tuple[NDArray[np.float64], list[str]] | None:
@@ -46,7 +60,7 @@ def _read(path: Path) -> tuple[NDArray[np.float64], list[str]] | None:
     return matrix, words
 
 
-def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> dict[str, Any]:
+def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> ShownNetwork:
     size = np.abs(matrix)
     np.fill_diagonal(size, 0.0)
     weight = size.sum(0) + size.sum(1)
@@ -56,7 +70,7 @@ def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> dict
     edges = [(int(i), int(j)) for i, j in np.argwhere(drawn)]
     return {
         "title": _title(path),
-        "words": [words[one] for one in shown],
+        "names": [words[one] for one in shown],
         "of": len(words),
         "edges_of": int(np.count_nonzero(size)),
         "weight": _short(weight[shown]),
@@ -87,12 +101,13 @@ def _places(size: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _title(path: Path) -> str:
-    """The author, where a .json beside the network tells, and its file."""
+    """The first text that a .json beside the network holds, which says whose it is, and the network's file."""
     try:
-        author = json.loads(path.with_suffix(".json").read_text("utf-8"))["author"]
-    except (OSError, ValueError, KeyError, TypeError):
+        told = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        whose = next(value for value in told.values() if isinstance(value, str))
+    except (OSError, ValueError, AttributeError, StopIteration, RecursionError):
         return path.name
-    return f"\u2068{author}\u2069 ({path.name})"
+    return f"\u2068{whose}\u2069 ({path.name})"
 
 
 def _best(words: list[str], values: NDArray[np.float64], size: NDArray[np.float64]) -> list[list[Any]]:

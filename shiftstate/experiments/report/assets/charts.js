@@ -8,6 +8,7 @@ const PAPER_WIDTH = 660;
 const IN_SIGHT = "400px";
 let Plotly = null;
 let printing = false;
+const narrow = () => !printing && innerWidth < 720;
 
 function unpacked(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -87,18 +88,23 @@ function drawOnPaper(now) {
   redrawAll();
 }
 
+function withoutCharts(reason) {
+  document.getElementById("content").prepend(el("p", { class: "note", id: "no-charts" }, `${reason}; the tables have the numbers.`));
+  charts.forEach((one) => one.box.remove());
+  document.documentElement.dataset.ready = "true";
+}
+
 async function drawCharts() {
   charts.forEach((one) => one.draw()); // their descriptions: the pictures follow
+  if (!data.charts) return withoutCharts("This page was written without its charts, as Plotly was not installed");
   try {
     await loadLibrary();
   } catch (error) {
-    document.getElementById("content").prepend(el("p", { class: "note" },
-      `The charts cannot be drawn by this browser (${error.message}); the tables say the same.`));
-    charts.forEach((one) => one.box.remove());
-    return;
+    return withoutCharts(`The charts cannot be drawn by this browser (${error.message})`);
   }
   drawInSight();
   dark.addEventListener("change", redrawAll);
   addEventListener("beforeprint", () => drawOnPaper(true));
   addEventListener("afterprint", () => drawOnPaper(false));
+  return undefined;
 }

@@ -1,7 +1,6 @@
 // Elements, tables and controls. Text enters the document as text: nothing here parses markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const filters = new Map(data.filters.map((one) => [one.name, one]));
 const SVG = "http://www.w3.org/2000/svg";
 const NONE = "–";
 
@@ -20,41 +19,15 @@ const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS
 // A name from outside, kept from turning the direction of the text around it.
 const name = (text) => el("bdi", {}, String(text));
 
-const percent = (value, digits = 1) => (value === null || value === undefined ? NONE : (100 * value).toFixed(digits));
-const spread = (value, digits = 1) => (value === null || value === undefined ? "" : ` ± ${(100 * value).toFixed(digits)}`);
-const range = (pair) => (pair ? `${percent(pair[0])} … ${percent(pair[1])}` : NONE);
-const minus = (text) => text.replace("-", "−");
-
-function signed(value) {
-  if (value === null) return NONE;
-  const text = (100 * value).toFixed(1);
-  return Number(text) === 0 ? "0.0" : minus(`${value > 0 ? "+" : ""}${text}`);
-}
-
-function number(value) {
-  if (value === null || value === undefined) return NONE;
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  return minus(size >= 1e4 || size < 1e-3 ? value.toExponential(2) : String(Number(value.toPrecision(4))));
-}
-
-function duration(seconds) {
-  if (seconds < 90) return `${number(Math.round(seconds * 10) / 10)} s`;
-  return seconds < 5400 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}
-
-const filterTitle = (key) => (filters.has(key) ? filters.get(key).title : key);
-const filterColor = (key) => (filters.has(key) ? filters.get(key).color : "#8a6bb1");
-
-function swatch(key) {
+function swatch(color) {
   const mark = el("span", { class: "swatch", "aria-hidden": "true" });
-  mark.style.background = filterColor(key);
+  mark.style.background = color;
   return mark;
 }
 
 // A section with its line in the contents.
 function section(id, heading, ...children) {
-  document.getElementById("contents").append(el("li", {}, el("a", { href: `#${id}` }, heading)));
+  document.getElementById("contents").append(el("li", {}, el("a", { href: `#${encodeURIComponent(id)}` }, heading)));
   const made = el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, heading), children);
   document.getElementById("content").append(made);
   return made;

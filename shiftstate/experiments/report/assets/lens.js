@@ -52,6 +52,7 @@ class LensView {
   }
 
   open(place) {
+    this.lensAt = place;
     this.lens = lensContent(place);
     this.choose(0);
   }
@@ -102,13 +103,11 @@ class LensView {
   buildVerdict() {
     const { word, sentence, notes, advice } = this.layer.verdict;
     const { graph } = this.lens;
-    const run = this.lens.realization;
-    const again = run?.accuracy_again === undefined ? "" : `Trained again from its record: test accuracy ${percent(run.accuracy_again, 2)} %, ` +
-      `recorded ${percent(run.accuracy_recorded, 2)} %. `;
+    const { note } = data.lenses[this.lensAt];
     const left = graph.left_out.nodes ? ` ${graph.left_out.nodes} nodes are not drawn.` : "";
     this.verdict.replaceChildren(
       el("p", {}, el("span", { class: `verdict ${word === "alive" ? "holds" : "fails"}` }, word), " ", [sentence, ...notes, ...advice].join(" ")),
-      el("p", { class: "note" }, `${again}${graph.num_nodes} nodes, ρ(S) = ${number(graph.spectral_radius)}; curves over ${this.lens.signals} signals, ` +
+      el("p", { class: "note" }, `${note ? `${note} ` : ""}${graph.num_nodes} nodes, ρ(S) = ${number(graph.spectral_radius)}; curves over ${this.lens.signals} signals, ` +
         `the picture is of signal ${this.lens.sample}.${left}`));
   }
 
@@ -196,10 +195,10 @@ function showLenses() {
   if (data.lenses.length) {
     new LensView(); // lives in its controls
     const more = data.lenses_stored - data.lenses.length;
-    if (more) document.getElementById("lens").append(el("p", { class: "note" }, `${more} more in the directory lens/ found no room in this page.`));
+    if (more) document.getElementById("lens").append(el("p", { class: "note" }, `${more} more in the directory lens/ have no room in this page.`));
   } else {
     section("lens", "The lens", el("p", {}, "No training of this directory is under the lens yet. This trains one again and shows its states and gates " +
       "node by node, here, after the next report:"),
-    el("pre", {}, `shiftstate inspect ${data.out}${runs.length ? ` --realization ${runs.at(-1).id}` : ""}\nshiftstate report ${data.out}`));
+    el("pre", {}, `shiftstate inspect ${data.out}\nshiftstate report ${data.out}`));
   }
 }

@@ -1,6 +1,6 @@
 // Curves beside the lens: sizes, gates, gradients, reach and frequency response of a layer; one node's way.
 
-const LINES = ["#3b76b8", "#c8553d", "#7f8c9b", "#8a6bb1", "#b58900", "#2a9d8f", "#b0547f", "#6b705c", "#0b7a75", "#99582a"];
+const LINES = data.palette;
 const markAt = (k) => ({ type: "line", yref: "paper", y0: 0, y1: 1, x0: k, x1: k, line: { color: themeText(), width: 1, dash: "dot" } });
 
 const withK = (letter) => `${letter}<sub>k</sub>`;

@@ -3,9 +3,9 @@
 function showHead() {
   document.getElementById("title").append(name(data.title));
   const badges = data.experiments.map((experiment) => el("li", { class: isPartial(experiment) ? "partial" : null },
-    `${experimentTitle(experiment.name)}: ${progressText(experiment)}${isPartial(experiment) ? " (partial)" : ""}`));
+    `${experiment.title}: ${progressText(experiment)}${isPartial(experiment) ? " (partial)" : ""}`));
   const diverged = data.experiments.flatMap((one) => one.cells).reduce((sum, cell) => sum + cell.diverged, 0);
-  if (diverged) badges.push(el("li", {}, `${diverged} diverged; they count with the accuracy they have`));
+  if (diverged) badges.push(el("li", {}, `${diverged} diverged; they count with the value they have`));
   if (!data.experiments.length) badges.push(el("li", {}, "no finished training is stored yet"));
   document.getElementById("badges").append(...badges);
 }
@@ -13,10 +13,10 @@ function showHead() {
 showHead();
 data.experiments.forEach(showExperiment);
 showClaims();
-showRuns();
+showTrainings();
 showCurves();
 showTimes();
 showLenses();
-showWords();
+showNetworks();
 showAbout();
 drawCharts();

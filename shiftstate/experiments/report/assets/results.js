@@ -1,205 +1,181 @@
-// Accuracies: the bars of Figure 1, the tables beside the paper's numbers, the claims.
+// What came out of each experiment: a chart of its cells, and a table beside published numbers.
 
-const ABOUT = {
-  figure1: "Source localization: from which community did a diffusion start? One layer, for growing K, the number of shifts.",
-  table1: "Source localization with deeper networks: L layers.",
-  table2: "Authorship attribution: did this author write the text? Each network reads the author's graph of function words.",
-};
-const experimentTitle = (key) => data.titles[key] || key;
+const outline = () => ({ color: themeText(), width: 0.5 });
+const cssColor = (key) => getComputedStyle(document.documentElement).getPropertyValue(`--${key}`).trim();
+const themeText = () => cssColor("text");
 
-function placeTitle(cell, cells) {
-  const several = (key) => new Set(cells.map((one) => one[key])).size > 1;
-  const parts = [several("K") || !several("L") ? `K = ${cell.K}` : null, several("L") ? `L = ${cell.L}` : null];
-  return parts.filter(Boolean).join(", ");
+function errorOf(experiment, cell, error) {
+  if (error.of === "std") return scaled(experiment.metric, cell.std ?? 0) * error.scale;
+  return cell.interval ? scaled(experiment.metric, cell.interval[1] - cell.interval[0]) / 2 : 0;
 }
 
-const placeKey = (cell) => `${cell.K} ${cell.L}`;
-const filtersOf = (cells) => data.filters.filter((one) => cells.some((cell) => cell.filter === one.name));
+const publishedError = (metric, cell, error) => scaled(metric, cell.published.std ?? 0) * (error.of === "std" ? error.scale : 1);
 
-function placesOf(cells) {
-  const places = new Map();
-  for (const cell of [...cells].sort((a, b) => a.K - b.K || a.L - b.L)) {
-    if (!places.has(placeKey(cell))) places.set(placeKey(cell), { title: placeTitle(cell, cells), cells: [] });
-    places.get(placeKey(cell)).cells.push(cell);
-  }
-  return places;
+function cellText({ metric }, cell) {
+  const parts = [`${measured(metric, cell.mean)}${spread(metric, cell.std)}`, `95 % interval ${range(metric, cell.interval)}`,
+    missing(cell.mean_best) ? null : `best on validation ${measured(metric, cell.mean_best)}`, `n = ${cell.n}`];
+  return parts.filter(Boolean).map(label).join("<br>");
 }
 
-function progressText(experiment) {
-  if (!experiment.plan) return `${experiment.stored} trainings`;
-  const { planned } = experiment.plan;
-  return `${experiment.stored} of ${planned} trainings`;
-}
-
-const isPartial = (experiment) => experiment.plan !== null && experiment.stored < experiment.plan.planned;
-
-const HALF = "half";
-const BARS = [[HALF, "½ standard deviation, as in the paper"], ["std", "standard deviation"], ["interval", "95 % interval of the mean"]];
-
-function barError(cell, kind) {
-  if (kind === "interval") return cell.interval ? 100 * (cell.interval[1] - cell.interval[0]) / 2 : 0;
-  return 100 * (cell.std ?? 0) * (kind === HALF ? 0.5 : 1);
-}
-
-function barTraces(experiment, kind) {
-  const places = placesOf(experiment.cells);
-  const shown = filtersOf(experiment.cells);
-  const traces = [];
-  for (const one of shown) {
-    const cells = [...places.values()].flatMap((place) => place.cells.filter((cell) => cell.filter === one.name)
-      .map((cell) => ({ cell, at: place.title })));
-    traces.push({ type: "bar", name: label(one.title), offsetgroup: one.name, x: cells.map(({ at }) => at),
-      y: cells.map(({ cell }) => 100 * cell.mean), marker: { color: one.color, line: outline() },
-      error_y: { type: "data", array: cells.map(({ cell }) => barError(cell, kind)), thickness: 1.3, width: 4 },
-      customdata: cells.map(({ cell }) => [cell.n, percent(cell.mean_best), spread(cell.std), range(cell.interval)]),
-      hovertemplate: "%{x}<br>%{y:.1f} %%{customdata[2]}<br>95 % interval %{customdata[3]}<br>best on validation " +
-        `%{customdata[1]} %<br>n = %{customdata[0]}<extra>${label(one.title)}</extra>` });
-    const known = cells.filter(({ cell }) => cell.paper_mean !== null);
-    if (known.length) {
-      traces.push({ type: "scatter", mode: "markers", name: "paper", legendgroup: "paper", offsetgroup: one.name,
-        showlegend: !traces.some((trace) => trace.name === "paper"), x: known.map(({ at }) => at),
-        y: known.map(({ cell }) => 100 * cell.paper_mean), marker: { symbol: "diamond", size: 9, color: themeText() },
-        error_y: { type: "data", array: known.map(({ cell }) => 100 * (cell.paper_std ?? 0) * (kind === HALF ? 0.5 : 1)),
-          thickness: 1.3, width: 4, color: themeText() },
-        hovertemplate: `%{x}<br>%{y:.0f} %<extra>${label(one.title)}, paper</extra>` });
-    }
+// The cells of a series as marks, and the published numbers of them; along is the axis of the values, "x" or "y".
+function seriesTraces(experiment, one, along, error, own) {
+  const { metric, published } = experiment;
+  const across = along === "x" ? "y" : "x";
+  const title = label(one.title);
+  const cells = placesOf(experiment).flatMap((place) => place.cells.filter((cell) => cell.at[experiment.series] === one.value)
+    .map((cell) => ({ cell, at: label(place.title) })));
+  const shared = { legendgroup: title, offsetgroup: title, ...(along === "x" ? { orientation: "h" } : {}) };
+  const known = cells.filter(({ cell }) => cell.published);
+  const traces = [{ ...shared, ...own.mark(one), name: title, [across]: cells.map(({ at }) => at),
+    [along]: cells.map(({ cell }) => scaled(metric, cell.mean)), text: cells.map(({ cell }) => cellText(experiment, cell)),
+    [`error_${along}`]: { type: "data", array: cells.map(({ cell }) => errorOf(experiment, cell, error)), thickness: 1.3, width: own.cap },
+    hovertemplate: `%{${across}}<br>%{text}<extra>${title}</extra>` }];
+  if (known.length) {
+    traces.push({ ...shared, type: "scatter", mode: "markers", name: label(published), legendgroup: "published",
+      [across]: known.map(({ at }) => at), [along]: known.map(({ cell }) => scaled(metric, cell.published.mean)), ...own.published(one),
+      text: known.map(({ cell }) => label(publishedText(experiment, cell))),
+      ...(own.publishedErrors ? { [`error_${along}`]: { type: "data", array: known.map(({ cell }) => publishedError(metric, cell, error)),
+        thickness: 1.3, width: own.cap, color: themeText() } } : {}),
+      hovertemplate: `%{${across}}<br>%{text}<extra>${title}, ${label(published)}</extra>` });
   }
   return traces;
 }
 
-const outline = () => ({ color: themeText(), width: 0.5 });
-const themeText = () => getComputedStyle(document.documentElement).getPropertyValue("--text").trim();
+const publishedText = ({ metric, published_digits: digits }, { published }) => (published
+  ? `${fixed(metric, published.mean, digits)}${spread(metric, published.std, digits)}` : NONE);
 
-function level(value, text) {
-  const color = getComputedStyle(document.documentElement).getPropertyValue("--soft").trim();
+// Published numbers come last, and the first of them stands for all in the legend.
+function inOrder(traces) {
+  const [own, published] = [false, true].map((wanted) => traces.filter((trace) => (trace.legendgroup === "published") === wanted));
+  return [...own, ...published.map((trace, place) => ({ ...trace, showlegend: place === 0 }))];
+}
+
+const dashed = () => ({ color: cssColor("soft"), width: 1, dash: "dash" });
+const small = () => ({ size: 11, color: cssColor("soft") });
+const wrapped = (title) => title.split(" ").map(label).join("<br> ");
+
+function bars(experiment, error) {
+  const { metric, lines } = experiment;
+  const at = (one) => scaled(metric, one.value);
+  const fixedRange = metricRange(metric);
+  const mark = (one) => ({ type: "bar", textposition: "none", marker: { color: one.color, line: outline() } });
+  const published = () => ({ marker: { symbol: "diamond", size: 9, color: themeText() } });
   return {
-    line: { type: "line", xref: "paper", x0: 0, x1: 1, y0: value, y1: value, line: { color, width: 1, dash: "dash" } },
-    note: { xref: "paper", x: 1, xanchor: "left", y: value, yanchor: "middle", text, showarrow: false, align: "left",
-      font: { size: 11, color } },
+    traces: inOrder(seriesOf(experiment).flatMap((one) => seriesTraces(experiment, one, "y", error, { mark, published, publishedErrors: true, cap: 4 }))),
+    layout: { barmode: "group", scattermode: "group", bargap: 0.25, xaxis: { type: "category", ticks: "", showgrid: false },
+      yaxis: { title: { text: label(metricTitle(metric)) }, ...(fixedRange ? { range: fixedRange } : { rangemode: "tozero" }) },
+      legend: { y: -0.12 }, margin: { l: 56, r: lines.length ? 70 : 12, t: 34, b: 40 },
+      shapes: lines.map((one) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: at(one), y1: at(one), line: dashed() })),
+      annotations: lines.map((one) => ({ xref: "paper", x: 1, xanchor: "left", y: at(one), yanchor: "middle", text: ` ${wrapped(one.title)}`,
+        showarrow: false, align: "left", font: small() })) },
   };
 }
 
-function barsChart(experiment, caption) {
-  let kind = experiment.name === "figure1" ? HALF : "std";
-  const made = chart(caption, () => {
-    const levels = data.chance[experiment.name] ? [level(100 * data.chance[experiment.name], " chance")] : [];
-    if (experiment.ceiling) levels.push(level(100 * experiment.ceiling.shape, " matching<br> shapes"));
-    const places = [...placesOf(experiment.cells).values()];
-    const told = places.map((place) => `${place.title}: ${place.cells.map((cell) =>
-      `${filterTitle(cell.filter)} ${percent(cell.mean)} %`).join(", ")}`).join("; ");
-    return { traces: barTraces(experiment, kind), alt: `Bars of mean test accuracy. ${told}.`,
-      layout: { barmode: "group", scattermode: "group", bargap: 0.25, xaxis: { type: "category", ticks: "", showgrid: false },
-        yaxis: { title: { text: "test accuracy (%)" }, range: [0, 104] }, legend: { y: -0.12 }, margin: { l: 56, r: levels.length > 1 ? 70 : 58, t: 34, b: 40 },
-        shapes: levels.map((one) => one.line), annotations: levels.map((one) => one.note) } };
-  });
-  const order = experiment.name === "figure1" ? BARS : [BARS[1], BARS[2]];
-  const choice = radios("Error bars", order, (value) => { kind = value; made.draw(); });
-  return [controls(choice), made.figure];
+// Around everything that is drawn, within the metric's ends.
+function dotRange(experiment, error) {
+  const { metric, lines, cells } = experiment;
+  const around = cells.flatMap((cell) => [-1, 1].map((sign) => scaled(metric, cell.mean) + sign * errorOf(experiment, cell, error)));
+  const values = [...around, ...lines.map((one) => scaled(metric, one.value)), ...cells.filter((cell) => cell.published).map((cell) => scaled(metric, cell.published.mean))];
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const room = 0.04 * (most - least || Math.abs(most) || 1);
+  const ends = metricRange(metric);
+  return ends ? [Math.max(ends[0], least - room), Math.min(ends[1], most + room)] : [least - room, most + room];
 }
 
-function resultRow(cell, best) {
-  return [
-    { cell: el("span", {}, swatch(cell.filter), filterTitle(cell.filter)) },
-    { cell: String(cell.K) }, { cell: String(cell.L) }, { cell: String(cell.n), value: cell.n },
-    { cell: `${percent(cell.mean)}${spread(cell.std)}`, value: cell.mean, best },
-    { cell: range(cell.interval) },
-    { cell: percent(cell.mean_best), value: cell.mean_best },
-    { cell: `${percent(cell.paper_mean, 0)}${spread(cell.paper_std, 0)}`, value: cell.paper_mean },
-  ];
-}
+// A phone has room for one name in a line of the legend.
+const legendHeight = (count) => (narrow() ? 19 * count : 0);
+const dotHeight = (experiment) => 130 + legendHeight(1 + seriesOf(experiment).length) +
+  placesOf(experiment).length * Math.max(26, 9 * seriesOf(experiment).length);
 
-function resultTable(experiment) {
-  const columns = [{ title: "filter", name: true }, { title: "K" }, { title: "L" }, { title: "n" },
-    { title: "mean ± std" }, { title: "95 % interval" }, { title: "best on validation" }, { title: "paper" }];
-  const groups = [...placesOf(experiment.cells).values()].map(({ cells }) => {
-    const top = Math.max(...cells.map((cell) => cell.mean));
-    return cells.map((cell) => resultRow(cell, cells.length > 1 && cell.mean === top));
-  });
-  const caption = `${experimentTitle(experiment.name)}: test accuracy in % of the model after the last epoch, ` +
-    "n trainings; the interval's unit is the graph; the best mean of a place is bold.";
-  return table(caption, columns, groups, { "data-experiment": experiment.name });
-}
-
-function authorTable(experiment) {
-  const shown = filtersOf(experiment.cells).flatMap((one) => {
-    const places = [...placesOf(experiment.cells.filter((cell) => cell.filter === one.name))];
-    return places.map(([key, place]) => ({ filter: one.name, key, title: places.length > 1 ? `${one.title}, ${place.title}` : one.title }));
-  });
-  const authors = [...new Set(experiment.cells.map((cell) => cell.author))];
-  const columns = [{ title: "author", name: true }, ...shown.flatMap((one) => [{ title: one.title }, { title: "paper" }])];
-  const rows = authors.map((author) => {
-    const of = shown.map((one) => experiment.cells.find((cell) =>
-      cell.author === author && cell.filter === one.filter && placeKey(cell) === one.key));
-    const top = Math.max(...of.filter(Boolean).map((cell) => cell.mean));
-    return [{ cell: name(author) }, ...of.flatMap((cell) => cell
-      ? [{ cell: el("span", {}, `${percent(cell.mean)}${spread(cell.std)} `, el("span", { class: "of" }, `n = ${cell.n}`)),
-        value: cell.mean, best: cell.mean === top },
-      { cell: `${percent(cell.paper_mean, 1)}${spread(cell.paper_std, 1)}`, value: cell.paper_mean }]
-      : [{ cell: NONE }, { cell: NONE }])];
-  });
-  const caption = `${experimentTitle(experiment.name)}: test accuracy in %, mean ± standard deviation of n trainings, ` +
-    "beside the paper's; the best mean of an author is bold.";
-  return table(caption, columns, [rows], { "data-experiment": experiment.name });
-}
-
-function authorChart(experiment) {
-  const shown = filtersOf(experiment.cells);
-  const authors = [...new Set(experiment.cells.map((cell) => cell.author))].reverse();
-  const height = 130 + authors.length * Math.max(26, 9 * shown.length);
-  return chart("Mean ± standard deviation of every author and filter; diamonds are the paper's, the dashed line is chance.", () => ({
-    alt: `Mean test accuracy of ${authors.length} authors for ${shown.map((one) => one.title).join(", ")}; the table has the numbers.`,
-    traces: shown.flatMap((one) => {
-      const cells = experiment.cells.filter((cell) => cell.filter === one.name);
-      const known = cells.filter((cell) => cell.paper_mean !== null);
-      return [{ type: "scatter", mode: "markers", name: label(one.title), offsetgroup: one.name, orientation: "h",
-        legendgroup: one.name, x: cells.map((cell) => 100 * cell.mean), y: cells.map((cell) => label(cell.author)),
-        marker: { color: one.color, size: 9, line: outline() }, error_x: { type: "data", array: cells.map((cell) => 100 * (cell.std ?? 0)),
-          thickness: 1.3, width: 0 }, customdata: cells.map((cell) => cell.n),
-        hovertemplate: `%{y}<br>%{x:.1f} %, n = %{customdata}<extra>${label(one.title)}</extra>` },
-      { type: "scatter", mode: "markers", showlegend: false, legendgroup: one.name, offsetgroup: one.name, orientation: "h",
-        x: known.map((cell) => 100 * cell.paper_mean), y: known.map((cell) => label(cell.author)),
-        marker: { symbol: "diamond-open", size: 8, color: one.color, line: { width: 1.5 } },
-        hovertemplate: `%{y}<br>%{x:.1f} %<extra>${label(one.title)}, paper</extra>` }];
-    }),
-    layout: { height, scattermode: "group", shapes: [{ ...level(0, "").line, xref: "x", yref: "paper", x0: 100 * data.chance[experiment.name],
-      x1: 100 * data.chance[experiment.name], y0: 0, y1: 1, layer: "below" }], xaxis: { title: { text: "test accuracy (%)" } },
-      yaxis: { type: "category", categoryorder: "array", categoryarray: authors.map(label) },
+function dots(experiment, error) {
+  const { metric, lines } = experiment;
+  const at = (one) => scaled(metric, one.value);
+  const mark = (one) => ({ type: "scatter", mode: "markers", marker: { color: one.color, size: 9, line: outline() } });
+  const published = (one) => ({ marker: { symbol: "diamond-open", size: 8, color: one.color, line: { width: 1.5 } } });
+  const places = placesOf(experiment).map((place) => label(place.title)).reverse();
+  return {
+    traces: inOrder(seriesOf(experiment).flatMap((one) => seriesTraces(experiment, one, "x", error, { mark, published, cap: 0 }))),
+    layout: { height: dotHeight(experiment), scattermode: "group",
+      shapes: lines.map((one) => ({ type: "line", yref: "paper", y0: 0, y1: 1, x0: at(one), x1: at(one), layer: "below", line: dashed() })),
+      annotations: lines.map((one) => ({ yref: "paper", y: 0, yanchor: "bottom", x: at(one), xanchor: "left", text: ` ${label(one.title)}`,
+        showarrow: false, font: small() })),
+      xaxis: { title: { text: label(metricTitle(metric)) }, range: dotRange(experiment, error) },
+      yaxis: { type: "category", categoryorder: "array", categoryarray: places,
+        range: [lines.length ? -0.8 : -0.5, places.length - 0.5] },
       legend: { y: 1.01, yanchor: "bottom" }, margin: { l: 110, r: 12, t: 62, b: 45 } },
-  }), height);
+  };
 }
+
+const PICTURES = { bars, dots };
+
+function resultChart(experiment) {
+  let error = experiment.errors[0];
+  const { metric } = experiment;
+  const told = placesOf(experiment).map((place) => `${place.title}: ${bySeries(experiment, place.cells).map((cell) =>
+    `${seriesAt(experiment, cell).title} ${measured(metric, cell.mean)}`).join(", ")}`).join("; ");
+  const notes = [...experiment.notes, ...(experiment.published ? [`Diamonds are published numbers (${experiment.published}).`] : [])];
+  const made = chart(notes.join(" "), () => ({ ...PICTURES[experiment.picture](experiment, error), alt: `Mean ${metric.title}. ${told}.` }),
+    experiment.picture === "dots" ? dotHeight(experiment) : 380);
+  const choice = radios("Error bars", experiment.errors.map((one, place) => [String(place), one.title]), (key) => {
+    error = experiment.errors[Number(key)];
+    made.draw();
+  });
+  return [experiment.errors.length > 1 ? controls(choice) : null, made.figure];
+}
+
+const inUnit = ({ title, unit }) => (unit ? `${title} in ${unit}` : title);
+
+// Every cell a row.
+function cellTable(experiment) {
+  const { metric, published } = experiment;
+  const [own] = experiment.axes.filter((axis) => axis.name === experiment.series);
+  const others = experiment.axes.filter((axis) => axis !== own);
+  const validated = experiment.cells.some((cell) => !missing(cell.mean_best));
+  const columns = [{ title: own.title, name: true }, ...others.map((axis) => ({ title: axis.title })), { title: "n" }, { title: "mean ± std" },
+    { title: "95 % interval" }, ...(validated ? [{ title: "best on validation" }] : []), ...(published ? [{ title: published }] : [])];
+  const row = (cell, bold) => [
+    { cell: el("span", {}, swatch(seriesAt(experiment, cell).color), name(seriesAt(experiment, cell).title)) },
+    ...others.map((axis) => ({ cell: name(valueAt(axis, cell)?.title ?? NONE) })), { cell: String(cell.n), value: cell.n },
+    { cell: `${fixed(metric, cell.mean)}${spread(metric, cell.std)}`, value: cell.mean, best: bold }, { cell: range(metric, cell.interval) },
+    ...(validated ? [{ cell: fixed(metric, cell.mean_best), value: cell.mean_best }] : []),
+    ...(published ? [{ cell: publishedText(experiment, cell), value: cell.published?.mean }] : []),
+  ];
+  const groups = placesOf(experiment).map(({ cells }) => {
+    const top = best(metric, cells.map((cell) => cell.mean));
+    return bySeries(experiment, cells).map((cell) => row(cell, cells.length > 1 && cell.mean === top));
+  });
+  return table(`${experiment.title}: ${inUnit(metric)} of the model after the last epoch, n trainings; the interval's unit is the ` +
+    `${experiment.interval_unit}; ${metric.better} is better; the best mean of a place is bold.`, columns, groups, { "data-experiment": experiment.name });
+}
+
+// Every place a row, with a column for each series.
+function placeTable(experiment) {
+  const { metric, published } = experiment;
+  const heading = placeAxes(experiment).map((axis) => axis.title).join(", ");
+  const counts = [...new Set(experiment.cells.map((cell) => cell.n))];
+  const counted = (cell) => (counts.length > 1 ? el("span", { class: "of" }, ` n = ${cell.n}`) : null);
+  const shown = seriesOf(experiment).map((one) => ({ ...one, published: ofSeries(experiment, one).some((cell) => cell.published) }));
+  const columns = [{ title: heading, name: true }, ...shown.flatMap((one) => [{ title: one.title }, ...(one.published ? [{ title: published }] : [])])];
+  const rows = placesOf(experiment).map(({ title, cells }) => {
+    const top = best(metric, cells.map((cell) => cell.mean));
+    return [{ cell: name(title) }, ...shown.flatMap((one) => {
+      const cell = cells.find((each) => each.at[experiment.series] === one.value);
+      return [cell ? { cell: el("span", {}, `${fixed(metric, cell.mean)}${spread(metric, cell.std)}`, counted(cell)), value: cell.mean, best: cells.length > 1 && cell.mean === top } : { cell: NONE },
+        ...(one.published ? [{ cell: cell ? publishedText(experiment, cell) : NONE, value: cell?.published?.mean }] : [])];
+    })];
+  });
+  return table(`${experiment.title}: ${inUnit(metric)}, mean ± standard deviation of ${counts.length > 1 ? "n" : counts[0]} trainings; ${metric.better} is better; ` +
+    "the best mean of a row is bold.", columns, [rows], { "data-experiment": experiment.name });
+}
+
+const TABLES = { bars: cellTable, dots: placeTable };
 
 function showExperiment(experiment) {
   const partial = isPartial(experiment) ? el("p", {}, el("strong", {}, "Partial: "), `${progressText(experiment)} are finished.`) : null;
-  const about = el("p", {}, ABOUT[experiment.name] || "");
-  const heading = experimentTitle(experiment.name);
-  if (!experiment.cells.length) {
-    section(experiment.name, heading, about, el("p", {}, `Nothing is finished yet: ${progressText(experiment)}.`));
-  } else if (experiment.cells.some((cell) => cell.author !== null)) {
-    section(experiment.name, heading, about, partial, authorChart(experiment).figure, authorTable(experiment));
+  const about = experiment.about ? el("p", {}, experiment.about) : null;
+  if (experiment.cells.length) {
+    section(`experiment-${experiment.name}`, experiment.title, about, partial, resultChart(experiment), TABLES[experiment.picture](experiment));
   } else {
-    const caption = experiment.name === "figure1" ? "The paper draws its Figure 1 with half a standard deviation and gives no numbers for it."
-      : "Diamonds are the paper's.";
-    section(experiment.name, heading, about, partial, barsChart(experiment, caption), resultTable(experiment));
+    section(`experiment-${experiment.name}`, experiment.title, about, el("p", {}, `Nothing is finished yet: ${progressText(experiment)}.`));
   }
-}
-
-const VERDICTS = { holds: ["holds", "✓ holds"], "does not hold": ["fails", "✗ does not hold"], undecided: ["open", "? undecided"] };
-
-function showClaims() {
-  if (!data.claims.length) return;
-  const columns = [{ title: "claim", name: true }, { title: "verdict", name: true }, { title: "effect (points)" },
-    { title: "95 % interval" }, { title: "p" }, { title: "n" }];
-  const rows = data.claims.map((one) => {
-    const [kind, text] = VERDICTS[one.verdict] || ["open", one.verdict];
-    return [{ cell: el("span", {}, one.claim) }, { cell: el("span", { class: `verdict ${kind}` }, text), value: one.verdict },
-      { cell: signed(one.effect), value: one.effect }, { cell: one.interval ? `${signed(one.interval[0])} … ${signed(one.interval[1])}` : NONE },
-      { cell: one.p === null ? NONE : number(Number(one.p.toPrecision(2))), value: one.p }, { cell: String(one.n), value: one.n }];
-  });
-  const count = (verdict) => data.claims.filter((one) => one.verdict === verdict).length;
-  section("claims", "The paper's claims",
-    el("p", {}, `${count("holds")} hold, ${count("does not hold")} do not, ${count("undecided")} are undecided by these results.`),
-    table("The paper's sentences about its results, and what these results say to them. Effects are paired differences of " +
-      "means, against the strongest rival where there are several; p is two-sided, after Holm's correction over the claims " +
-      "that could be tested; n counts graphs or, for texts, splits or books.",
-    columns, [rows], { id: "claims-table" }));
 }

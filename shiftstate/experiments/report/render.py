@@ -10,15 +10,21 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from shiftstate.experiments.report.contract import PageData
+
 SCRIPTS = (
     "dom.js",
+    "numbers.js",
     "charts.js",
+    "experiments.js",
     "results.js",
-    "runs.js",
+    "claims.js",
+    "trainings.js",
+    "curves.js",
     "graph.js",
     "lenscurves.js",
     "lens.js",
-    "words.js",
+    "network.js",
     "about.js",
     "main.js",
 )
@@ -28,31 +34,28 @@ UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u202
 """What could end a script element, or a line of JavaScript, from inside a JSON string."""
 
 
-def chart_library() -> str:
-    """Plotly's JavaScript, as its Python package ships it."""
+def chart_library() -> str | None:
+    """Plotly's JavaScript, as its Python package ships it; None if plotly is not installed."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
-        raise ValueError(
-            "the page's charts need plotly, which is not installed; expected the extra `report`: "
-            "pip install 'shiftstate[report]'"
-        ) from None
+        return None
     return str(get_plotlyjs())
 
 
-def render(data: Mapping[str, Any], lenses: Sequence[Mapping[str, Any]], library: str) -> str:
+def render(data: PageData, lenses: Sequence[Mapping[str, Any]], library: str | None) -> str:
     """The page as HTML.
 
     Data stand in it as JSON and reach the document as text only, so that a name is never markup. The policy in its
-    head lets no script run but these, by their hashes, and no request leave at all. The library travels compressed:
-    it is three quarters of the page otherwise.
+    head allows these scripts only, by their hashes, and no request at all. The library is compressed: it is three
+    quarters of the page otherwise.
     """
     script = "\n".join(["(() => {", '"use strict";', *map(_asset, SCRIPTS), "})();", ""])
     parts = {
-        "POLICY": _policy(script, library),
+        "POLICY": _policy(*filter(None, (script, library))),
         "TITLE": html.escape(str(data["title"])),
         "STYLE": _asset("page.css"),
-        "LIBRARY": base64.b64encode(gzip.compress(library.encode(), 6, mtime=0)).decode(),
+        "LIBRARY": _packed(library or ""),
         "DATA": embed(data),
         "LENSES": "\n".join(
             f'<script type="application/json" id="lens-{place}">{embed(lens)}</script>'
@@ -61,6 +64,10 @@ def render(data: Mapping[str, Any], lenses: Sequence[Mapping[str, Any]], library
         "SCRIPT": script,
     }
     return re.sub(r"@@([A-Z]+)@@", lambda match: parts[match[1]], _asset("page.html"))
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def embed(value: Any) -> str:

@@ -1,0 +1,123 @@
+"""Lenses as the page carries them: what `shiftstate inspect` wrote into DIR/lens, as much as a page can hold."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shiftstate.experiments.report.contract import ShownExperiment, ShownLens, ShownMetric
+
+ROOM = 3_000_000
+"""Bytes of lenses in a page."""
+FORMAT = 1
+AGAIN, RECORDED = "_again", "_recorded"
+"""Ends of the names under which a lens has the metric of its training, now and then."""
+
+
+@dataclass(frozen=True)
+class LensFile:
+    """One training under the lens, as its file tells."""
+
+    id: str
+    content: Mapping[str, Any]
+    size: int
+    """Bytes."""
+
+    @property
+    def gated(self) -> bool:
+        """Whether its first layer has gates to show."""
+        return bool(self.content["layers"][0]["sample"]["gates"])
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What the file says of the training."""
+        known = self.content.get("realization")
+        return known if isinstance(known, Mapping) else {}
+
+    def described(self, experiments: Sequence[ShownExperiment]) -> ShownLens:
+        """Title, and what came out when it was trained again."""
+        found = _find(self.id, experiments)
+        title = _title(*found) if found else str(self.told.get("name", self.id))
+        return {"id": self.id, "title": title, "note": self._note(found[0] if found else None)}
+
+    def _note(self, experiment: ShownExperiment | None) -> str:
+        name = next((key.removesuffix(AGAIN) for key in self.told if key.endswith(AGAIN)), "")
+        again, recorded = self.told.get(name + AGAIN), self.told.get(name + RECORDED)
+        if not isinstance(again, int | float) or not isinstance(recorded, int | float):
+            return ""
+        title, now, then = name, f"{again:.4g}", f"{recorded:.4g}"
+        if experiment is not None and experiment["metric"]["name"] == name:
+            title = experiment["metric"]["title"]
+            now, then = (_measured(experiment["metric"], value) for value in (again, recorded))
+        return f"Trained again from its record: {title} {now}, recorded {then}."
+
+
+def read_lenses(directory: Path) -> list[LensFile]:
+    """Every lens of the directory, by name."""
+    return [_read(path) for path in sorted((directory / "lens").glob("*.json"))]
+
+
+def that_fit(lenses: Sequence[LensFile], experiments: Sequence[ShownExperiment]) -> list[LensFile]:
+    """As many as a page has room for, in the order of the experiments' cells; the first of each filter comes first."""
+    ordered = sorted(lenses, key=lambda lens: _order(lens, experiments))
+    seen: dict[str, int] = {}
+    ranked = []
+    for place, lens in enumerate(ordered):
+        kind = str(lens.content["layers"][0]["filter"])
+        seen[kind] = seen.get(kind, 0) + 1
+        ranked.append((seen[kind], place))
+    room, kept = ROOM, []
+    for _, place in sorted(ranked):
+        if ordered[place].size <= room:
+            room -= ordered[place].size
+            kept.append(place)
+    return [ordered[place] for place in sorted(kept)]
+
+
+def _read(path: Path) -> LensFile:
+    try:
+        text = path.read_text("utf-8")
+        content = json.loads(text)
+        if content["kind"] != "shiftstate.lens" or content["format"] != FORMAT:
+            raise ValueError(f"kind {content['kind']!r}, format {content['format']!r}")
+        drawn = len(content["graph"]["nodes"])
+        for layer in content["layers"]:
+            states = layer["sample"]["states"]
+            if len(states) != layer["K"] + 1 or any(len(channel) != drawn for state in states for channel in state):
+                raise ValueError(f"its states do not fit K = {layer['K']} and {drawn} nodes")
+        if not content["layers"]:
+            raise ValueError("no layer")
+        return LensFile(path.stem, content, len(text.encode()))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path} cannot be read ({error}); expected a lens of format {FORMAT}: `shiftstate inspect` writes it anew"
+        ) from None
+
+
+def _measured(metric: ShownMetric, value: float) -> str:
+    """With one digit more than tables show, as two values are compared."""
+    return f"{metric['scale'] * value:.{metric['digits'] + 1}f} {metric['unit']}".strip()
+
+
+def _find(id: str, experiments: Sequence[ShownExperiment]) -> tuple[ShownExperiment, int] | None:
+    """The experiment of a training, and its number there."""
+    return next(((one, one["trainings"]["id"].index(id)) for one in experiments if id in one["trainings"]["id"]), None)
+
+
+def _title(experiment: ShownExperiment, number: int) -> str:
+    """Experiment, series, place and numbers of a training."""
+    trainings = experiment["trainings"]
+    at = experiment["cells"][trainings["cell"][number]]["at"]
+    axes = sorted(experiment["axes"], key=lambda axis: axis["name"] != experiment["series"])
+    values = [value["place"] for axis in axes for value in axis["values"] if value["value"] == at[axis["name"]]]
+    counts = [f"{one['title']} {trainings['counts'][one['name']][number]}" for one in experiment["counts"]]
+    return ", ".join([experiment["title"], *values, *counts])
+
+
+def _order(lens: LensFile, experiments: Sequence[ShownExperiment]) -> tuple[int, int, int, int, str]:
+    """By experiment and cell; those of no stored training last, by K and layers."""
+    found = _find(lens.id, experiments)
+    if found is None:
+        return len(experiments), 0, int(lens.content["layers"][0]["K"]), len(lens.content["layers"]), lens.id
+    return experiments.index(found[0]), found[0]["trainings"]["cell"][found[1]], 0, 0, lens.id
