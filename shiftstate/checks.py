@@ -1,4 +1,4 @@
-"""What every room checks alike: names, whole numbers, seeds and, on request, the finiteness of signals."""
+"""What every room checks alike: names, whole numbers, seeds, devices and, on request, the finiteness of signals."""
 
 import difflib
 import operator
@@ -81,3 +81,16 @@ def check_seed(seed: object) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     return np.random.default_rng(check_whole("seed", seed, 0))
+
+
+def check_device(
+    name: str, device: object, expected: str = "a device that torch has here, such as 'cpu'"
+) -> torch.device:
+    """Return ``device`` as a torch device; raise if there is none of that name, or none on this machine."""
+    try:
+        found: torch.device = torch.device(device)  # type: ignore[call-overload]
+        torch.empty(0, device=found)
+    except (RuntimeError, TypeError, AssertionError) as error:
+        cause = str(error).splitlines()[0]
+        raise ValueError(f"{name} is {device!r}; expected {expected} ({cause})") from None
+    return found

@@ -1,11 +1,14 @@
 """Readouts: from the last layer's signal to the answer, one per graph or one per node."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from torch import Tensor, nn
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.graphs import Shift
+from shiftstate.signatures import constructor_options, current_options
+
+Pool = Literal["mean", "sum"]
 
 
 class Readout(nn.Module):
@@ -34,7 +37,7 @@ class Readout(nn.Module):
 
     def options(self) -> dict[str, Any]:
         """The keyword arguments that build this readout again."""
-        return {"num_outputs": self.num_outputs}
+        return current_options(self, tuple(constructor_options(type(self))))
 
     def _bound(self) -> nn.Linear:
         if self.linear is None:
@@ -60,10 +63,6 @@ class FlattenReadout(Readout):
         """N·F."""
         return self.num_nodes * in_channels
 
-    def options(self) -> dict[str, Any]:
-        """The keyword arguments that build this readout again."""
-        return {"num_nodes": self.num_nodes, **super().options()}
-
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (..., N, F) → (..., C)."""
         if shift.num_graphs > 1:
@@ -85,18 +84,23 @@ class PoolReadout(Readout):
 
     kind = "pool"
 
-    def __init__(self, num_outputs: int, pool: Literal["mean", "sum"] = "mean") -> None:
+    def __init__(self, num_outputs: int, pool: Pool = "mean") -> None:
         super().__init__(num_outputs)
-        self.pool = check_name("pool", pool, ("mean", "sum"))
-
-    def options(self) -> dict[str, Any]:
-        """The keyword arguments that build this readout again."""
-        return {**super().options(), "pool": self.pool}
+        self.pool: Pool = check_name("pool", pool, get_args(Pool))
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (..., N, F) → (..., C), or (..., graphs, C) for a batch of graphs."""
-        result: Tensor = self._bound()(shift.pooled(x, self.pool))  # type: ignore[arg-type]
+        result: Tensor = self._bound()(pooled(x, shift, self.pool))
         return result
+
+
+def pooled(x: Tensor, shift: Shift, how: Pool) -> Tensor:
+    """Sum or mean of x (..., N, F) over the nodes of each graph: (..., F), or (..., graphs, F) for a batch."""
+    if shift.num_graphs == 1:
+        return x.mean(-2) if how == "mean" else x.sum(-2)
+    total = x.new_zeros(*x.shape[:-2], shift.num_graphs, x.shape[-1])
+    total = total.index_add(-2, shift.graph_of_node(), x)
+    return total / shift.ptr.diff().to(x.dtype)[:, None] if how == "mean" else total
 
 
 class NodeReadout(Readout):

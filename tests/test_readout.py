@@ -2,8 +2,12 @@
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shiftstate as ss
+from shiftstate.readout import pooled
+from tests.strategies import graphs, layouts, seeds, signals
 
 CYCLE = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])
 PATH = ss.Shift.from_edges([[0, 1, 2, 3], [1, 2, 3, 4]])
@@ -33,8 +37,8 @@ def test_flatten_draws_from_the_papers_bounds():
 @pytest.mark.parametrize("pool", ["mean", "sum"])
 def test_pool_on_one_graph(pool):
     readout, x = bound(ss.PoolReadout(4, pool)), torch.randn(6, 3, 2)
-    pooled = x.mean(-2) if pool == "mean" else x.sum(-2)
-    torch.testing.assert_close(readout(x, CYCLE), readout.linear(pooled))
+    expected = x.mean(-2) if pool == "mean" else x.sum(-2)
+    torch.testing.assert_close(readout(x, CYCLE), readout.linear(expected))
     assert readout(x, CYCLE).shape == (6, 4)
 
 
@@ -48,6 +52,24 @@ def test_pool_on_a_batch_is_pool_on_each_graph(pool, layout):
     together = readout(torch.cat([x, z], dim=-2), batch)
     assert together.shape == (6, 2, 4)
     torch.testing.assert_close(together, apart)
+
+
+@given(graphs(), graphs(), layouts, st.sampled_from(["mean", "sum"]), seeds)
+def test_pooling_is_by_graph(first, second, layout, how, seed):
+    batch = ss.Shift.batch([first.shift(), second.shift()], layout=layout)
+    x, z = signals(seed, 3, first.num_nodes, 2), signals(seed + 1, 3, second.num_nodes, 2)
+    reduce = torch.mean if how == "mean" else torch.sum
+    expected = torch.stack([reduce(x, dim=1), reduce(z, dim=1)], dim=1)
+    torch.testing.assert_close(pooled(torch.cat([x, z], dim=1), batch, how), expected)
+    torch.testing.assert_close(pooled(x, first.shift(), how), expected[:, 0])
+
+
+def test_options_build_the_same_readout_again():
+    for readout in (ss.FlattenReadout(3, 2), ss.PoolReadout(2, pool="sum"), ss.NodeReadout(4)):
+        again = type(readout)(**readout.options())
+        assert again.options() == readout.options()
+    assert ss.FlattenReadout(3, 2).options() == {"num_nodes": 3, "num_outputs": 2}
+    assert ss.PoolReadout(2).options() == {"num_outputs": 2, "pool": "mean"}
 
 
 def test_node_is_the_same_map_at_every_node():

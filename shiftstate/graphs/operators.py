@@ -12,6 +12,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from shiftstate.memory import check_fits
+
+MOST_NODES = 3_037_000_499
+"""N² entries can be counted in 64 bits up to here."""
+LARGEST_ID = "N is num_nodes, or the largest node id plus one: is an id a hash or a key?"
+KEEP_SPARSE = 'a sparse one: layout="sparse", and no to_dense()'
+
 # torch announces once per process that CSR tensors are in beta. Users of Shift never see one: let it pass here.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -74,6 +81,13 @@ def compress(row: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
     """Row pointers (N + 1) from the row of every entry."""
     counts = torch.zeros(num_nodes + 1, dtype=torch.int64, device=row.device)
     return counts.scatter_add_(0, row.long() + 1, torch.ones_like(row, dtype=torch.int64)).cumsum(0).to(dtype)
+
+
+def _check_size(num_nodes: int, device: torch.device) -> None:
+    """Raise before memory is taken for more nodes than fit: row pointers of S and Sᵀ take 16 bytes per node."""
+    if not torch.compiler.is_compiling() and num_nodes > MOST_NODES:
+        raise ValueError(f"the graph has {num_nodes:,} nodes; expected at most {MOST_NODES:,}; {LARGEST_ID}")
+    check_fits(16 * num_nodes, device, f"a graph of {num_nodes:,} nodes needs {{}} bytes", f"fewer nodes; {LARGEST_ID}")
 
 
 class Dense(NamedTuple):
@@ -146,6 +160,7 @@ class Sparse(NamedTuple):
 
         Entries are picked by index_select, which on the CPU is ten times as fast as indexing.
         """
+        _check_size(num_nodes, values.device)
         small = num_nodes < 2**31 and row.shape[0] < 2**31
         index = torch.int32 if small else torch.int64  # half the traffic, and what the BLAS libraries want
         key = row.long() * num_nodes + col.long()
@@ -211,7 +226,11 @@ class Sparse(NamedTuple):
     def dense(self) -> Tensor:
         """S as an (N, N) matrix."""
         row, col, values = self.entries()
-        zeros = values.new_zeros(self.num_nodes, self.num_nodes)
+        N = self.num_nodes
+        check_fits(
+            N * N * values.element_size(), values.device, f"a dense S of {N:,} nodes needs {{}} bytes", KEEP_SPARSE
+        )
+        zeros = values.new_zeros(N, N)
         return zeros.index_put((row.long(), col.long()), values, accumulate=True)
 
     def map(self, change: Callable[[Tensor], Tensor]) -> "Sparse":

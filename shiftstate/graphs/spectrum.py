@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigs, eigsh, splu
 
+from shiftstate.graphs.operators import Dense, Sparse
+
 # Up to here all eigenvalues of a component are computed: exact, and faster than an iteration.
 DENSE_UP_TO = 500
 # Where the iteration does not converge, all eigenvalues are still computed up to here (4,000: half a minute).
@@ -16,6 +18,14 @@ ARPACK_PRODUCTS = 6_000
 POWER_STEPS = 300
 NODA_STEPS = 50
 BOUND_GAP = 1e-9
+
+
+def to_scipy(operator: Dense | Sparse) -> sp.csr_array:
+    """S as a SciPy sparse array in float64, without gradients."""
+    row, col, values = operator.entries()
+    entries = values.detach().double().cpu().numpy()
+    places = (row.cpu().numpy(), col.cpu().numpy())
+    return sp.csr_array((entries, places), shape=(operator.num_nodes, operator.num_nodes))
 
 
 def spectral_radius(matrix: sp.csr_array) -> float:

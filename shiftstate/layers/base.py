@@ -14,6 +14,7 @@ from shiftstate.filters.linear import linear
 from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
+from shiftstate.graphs.signals import cast, is_wider
 from shiftstate.layers.size import check_parameters, check_states
 from shiftstate.layers.trace import Trace, trace
 from shiftstate.signatures import constructor_options, current_options
@@ -261,7 +262,9 @@ class Layer(nn.Module):
         if x.shape[-1] != self.in_channels:
             raise ValueError(f"x has {x.shape[-1]} channels; this layer expected {self.in_channels} (in_channels)")
         if x.dtype != self._dtype():
-            raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: layer.to(x.dtype)")
+            cheaper = f"{cast(self._dtype())} with shift.to({self._dtype()}), or the slower "
+            remedy = f"{cheaper if is_wider(x.dtype, self._dtype()) else ''}layer.to(x.dtype)"
+            raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: {remedy}")
         device = self._any_parameter().device
         if x.device != device:
             raise ValueError(f"x is on {x.device} and the layer on {device}; expected one device: layer.to(x.device)")

@@ -256,6 +256,24 @@ def test_to_changes_dtype_or_device_and_nothing_else(layout):
     assert shift.to(torch.device("cpu")).device.type == "cpu"
 
 
+def test_to_takes_what_torch_takes():
+    shift, both = example(dtype=torch.float32), ("meta", torch.float64)
+    moved = [shift.to(*both), shift.to(device="meta", dtype=torch.float64), shift.to("meta", dtype=torch.float64)]
+    moved += [shift.to(torch.empty(0, dtype=torch.float64, device="meta")), shift.to(torch.float64).to("meta")]
+    assert {(one.device.type, one.dtype) for one in moved} == {both}
+    assert (shift.to(dtype=torch.float64).dtype, shift.to(dtype=torch.float64).device.type) == (torch.float64, "cpu")
+    assert (shift.to(device="meta").dtype, shift.to(device="meta").device.type) == (torch.float32, "meta")
+
+
+def test_any_iterable_of_shifts_makes_a_batch():
+    shifts = [example(), example("sparse")]
+    expected = ss.Shift.batch(shifts).to_dense()
+    for given_as in (tuple(shifts), iter(shifts), (shift for shift in shifts), dict(enumerate(shifts)).values()):
+        batch = ss.Shift.batch(given_as)
+        assert torch.equal(batch.to_dense(), expected)
+        assert batch.graph_of_node().tolist() == [0] * 6 + [1] * 6
+
+
 def test_the_repr_says_what_it_is():
     assert repr(example("sparse")) == "Shift(6 nodes, 6 edges, sparse, float64, cpu)"
     assert repr(ss.Shift.batch([example(), example()])) == "Shift(2 graphs, 12 nodes, 12 edges, dense, float64, cpu)"
@@ -335,14 +353,3 @@ def test_autocast_stays_out_of_the_product(layout):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         got = shift @ x
     assert torch.equal(got, shift @ x)
-
-
-@pytest.mark.parametrize("how", ["mean", "sum"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_pooling_is_by_graph(how, layout):
-    small = ss.Shift.from_edges([[0, 1], [1, 0]], torch.ones(2, dtype=torch.float64))
-    batch, x = ss.Shift.batch([example(), small], layout=layout), torch.randn(3, 8, 2, dtype=torch.float64)
-    reduce = torch.mean if how == "mean" else torch.sum
-    expected = torch.stack([reduce(x[:, :6], dim=1), reduce(x[:, 6:], dim=1)], dim=1)
-    torch.testing.assert_close(batch.pooled(x, how), expected)
-    torch.testing.assert_close(example().pooled(x[:, :6], how), expected[:, 0])

@@ -301,8 +301,16 @@ CALLS = {
     ),
     "layer dtype": (
         lambda f: f(torch.ones(5, 1).double(), CYCLE.to(torch.float64)),
-        r"^x is torch.float64 and the layer torch.float32; expected one dtype: layer.to\(x.dtype\)$",
+        r"^x is torch.float64 and the layer torch.float32; expected one dtype: x.float\(\) with "
+        r"shift.to\(torch.float32\), or the slower layer.to\(x.dtype\)$",
     ),
+    "layer dtype wider": (
+        lambda f: f(torch.ones(5, 1).bfloat16(), CYCLE.to(torch.bfloat16)),
+        r"^x is torch.bfloat16 and the layer torch.float32; expected one dtype: layer.to\(x.dtype\)$",
+    ),
+    "all but x in float32": (lambda f: f(torch.ones(5, 1).double(), CYCLE), r"expected one dtype: x.float\(\), or the"),
+    "channels before nodes": (lambda f: f(torch.ones(3, 1, 5), CYCLE), r"transpose it: x.transpose\(-1, -2\)$"),
+    "a sparse signal": (lambda f: f(torch.ones(5, 1).to_sparse(), CYCLE), r"^x is sparse; .*: x.to_dense\(\)$"),
     "shift device": (
         lambda f: f(torch.ones(5, 1), CYCLE.to("meta")),
         r"^x is on cpu and the shift on meta; expected one device: use shift.to\(x.device\)$",
