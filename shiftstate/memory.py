@@ -32,7 +32,7 @@ def check_fits(size: int, device: torch.device, what: str, remedy: str) -> None:
         what: what takes them, as the beginning of the message: "the states of this bank need {} bytes".
         remedy: what to do, as its end.
     """
-    if size <= SMALL or torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or size <= SMALL:
         return
     taken = what.format(f"{size:,}")
     if size > LARGEST:

@@ -17,7 +17,6 @@ from shiftstate.memory import check_fits
 MOST_NODES = 3_037_000_499
 """N² entries can be counted in 64 bits up to here."""
 LARGEST_ID = "N is num_nodes, or the largest node id plus one: is an id a hash or a key?"
-KEEP_SPARSE = 'a sparse one: layout="sparse", and no to_dense()'
 
 # torch announces once per process that CSR tensors are in beta. Users of Shift never see one: let it pass here.
 with warnings.catch_warnings():
@@ -85,7 +84,9 @@ def compress(row: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
 
 def _check_size(num_nodes: int, device: torch.device) -> None:
     """Raise before memory is taken for more nodes than fit: row pointers of S and Sᵀ take 16 bytes per node."""
-    if not torch.compiler.is_compiling() and num_nodes > MOST_NODES:
+    if torch.compiler.is_compiling():  # a traced N has no value yet
+        return
+    if num_nodes > MOST_NODES:
         raise ValueError(f"the graph has {num_nodes:,} nodes; expected at most {MOST_NODES:,}; {LARGEST_ID}")
     check_fits(16 * num_nodes, device, f"a graph of {num_nodes:,} nodes needs {{}} bytes", f"fewer nodes; {LARGEST_ID}")
 
@@ -227,9 +228,9 @@ class Sparse(NamedTuple):
         """S as an (N, N) matrix."""
         row, col, values = self.entries()
         N = self.num_nodes
-        check_fits(
-            N * N * values.element_size(), values.device, f"a dense S of {N:,} nodes needs {{}} bytes", KEEP_SPARSE
-        )
+        if not torch.compiler.is_compiling():
+            size, what = N * N * values.element_size(), f"a dense S of {N:,} nodes needs {{}} bytes"
+            check_fits(size, values.device, what, 'a sparse one: layout="sparse", and no to_dense()')
         zeros = values.new_zeros(N, N)
         return zeros.index_put((row.long(), col.long()), values, accumulate=True)
 
