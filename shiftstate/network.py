@@ -1,27 +1,27 @@
 """A network: layers, the nonlinearity after each, a readout; saved as safetensors with its configuration."""
 
-import json
 import os
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
+from torch.nn import functional
 
 from shiftstate.checks import check_name, check_whole
-from shiftstate.files import write_whole
 from shiftstate.filters.activations import Activation
 from shiftstate.filters.activations import activation as named_activation
 from shiftstate.graphs import Shift
 from shiftstate.layers import LAYERS, Layer
+from shiftstate.model_file import read_model, write_model
 from shiftstate.readout import READOUTS, Readout
+from shiftstate.signatures import constructor_options
 
-FORMAT = 1
-"""Version of the file format; a file of a newer one is refused."""
+KEYS = frozenset({"filter", "channels", "K", "activation", "options", "readout"})
+"""What the configuration of every file holds."""
+ADDED: dict[str, Any] = {"dropout": 0.0}
+"""What was added since, with the values that a file without it means."""
 
 
 class Network(nn.Module):
@@ -33,6 +33,7 @@ class Network(nn.Module):
         K: the filter order of every layer.
         readout: a `FlattenReadout`, `PoolReadout` or `NodeReadout`; without one the last signal is returned.
         activation: σ, by name or as a callable.
+        dropout: in training mode, the share of the input features of every layer that is set to zero.
         **options: keyword arguments of the layers.
 
     Example:
@@ -50,6 +51,8 @@ class Network(nn.Module):
         K: int,
         readout: Readout | None = None,
         activation: str | Activation = "relu",
+        *,
+        dropout: float = 0.0,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -61,6 +64,8 @@ class Network(nn.Module):
         self.K = check_whole("K", K, 0)
         named_activation(activation)
         self.activation = activation
+        self.dropout = _check_dropout(dropout)
+        _check_readout(readout)
         self.layers = nn.ModuleList(layer(ins, outs, self.K, **options) for ins, outs in pairwise(self.channels))
         if readout is not None:
             readout.bind(self.channels[-1])
@@ -69,6 +74,8 @@ class Network(nn.Module):
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (..., N, channels[0]) → what the readout gives, or (..., N, channels[-1]) without one."""
         for layer in self.layers:
+            if self.dropout:
+                x = functional.dropout(x, self.dropout, self.training)
             x = named_activation(self.activation)(layer(x, shift))
         return x if self.readout is None else self.readout(x, shift)
 
@@ -80,7 +87,7 @@ class Network(nn.Module):
             self.readout.reset_parameters()
 
     def config(self) -> dict[str, Any]:
-        """Everything that builds this network again but for its weights, ready for JSON."""
+        """Everything that builds this network again except its weights, ready for JSON."""
         first = self.layers[0]
         assert isinstance(first, Layer)
         config = {
@@ -88,6 +95,7 @@ class Network(nn.Module):
             "channels": self.channels,
             "K": self.K,
             "activation": self.activation,
+            "dropout": self.dropout,
             "options": first.options(),
             "readout": self.readout and {"kind": self.readout.kind, **self.readout.options()},
         }
@@ -97,13 +105,11 @@ class Network(nn.Module):
         return config
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write weights and configuration as one safetensors file; the old file stays until the new one is whole."""
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise ValueError(f"{target.parent} is not a folder; expected the path of a file in one that exists")
-        metadata = {"shiftstate.format": str(FORMAT), "shiftstate.network": _as_json(self.config())}
-        tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
-        write_whole(target, to_bytes(tensors, metadata))
+        """Write weights and configuration as one safetensors file; the old file stays until the new one is whole.
+
+        Weights that are NaN or infinite raise: a file with such weights could not be read again.
+        """
+        write_model(path, "network", self.config(), self.state_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], filter: type[Layer] | None = None) -> "Network":
@@ -113,18 +119,8 @@ class Network(nn.Module):
             path: the file.
             filter: the `Layer` class of a network that was built with one of your own.
         """
-        try:
-            with safe_open(path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                # A copy: the tensors given are a view of the file, and change when somebody writes to it.
-                weights = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-        except FileNotFoundError:
-            raise ValueError(f"{path} does not exist; expected a file written by Network.save") from None
-        except (SafetensorError, OSError) as error:
-            raise ValueError(
-                f"{path} cannot be read as safetensors ({error}); is it truncated, or a file of another kind?"
-            ) from error
-        config = _read_config(path, metadata)
+        description, weights = read_model(path, "network", "Network.save")
+        config = _check_config(path, description)
         if filter is None:
             with torch.device("meta"):  # sizes are compared before any memory is taken
                 _check_weights(cls._from_config(config, None, path), weights, path)
@@ -146,8 +142,10 @@ class Network(nn.Module):
             )
         try:
             readout = None if config["readout"] is None else _build_readout(**config["readout"])
-            options = config["options"]
-            return cls(filter or kind, config["channels"], config["K"], readout, config["activation"], **options)
+            sizes = config["channels"], config["K"]
+            return cls(
+                filter or kind, *sizes, readout, config["activation"], dropout=config["dropout"], **config["options"]
+            )
         except (TypeError, ValueError, RuntimeError) as error:
             cause = str(error).splitlines()[0]
             raise ValueError(f"{path} describes a network that cannot be built: {cause}") from error
@@ -164,32 +162,33 @@ def _filter_name(layer: type[Layer]) -> str:
     return next((name for name, known in LAYERS.items() if known is layer), layer.__name__)
 
 
+def _check_dropout(dropout: object) -> float:
+    if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout < 1:
+        raise ValueError(f"dropout is {dropout!r}; expected a share from 0 to less than 1")
+    return float(dropout)
+
+
+def _check_readout(readout: object) -> None:
+    if isinstance(readout, type) and issubclass(readout, Readout):
+        arguments = ", ".join(constructor_options(readout))
+        raise ValueError(
+            f"readout is the class {readout.__name__}; expected one made of it: {readout.__name__}({arguments})"
+        )
+    if readout is not None and not isinstance(readout, Readout):
+        names = ", ".join(kind.__name__ for kind in READOUTS.values())
+        raise ValueError(f"readout is a {type(readout).__name__}; expected one of {names}, or None")
+
+
 def _build_readout(kind: str, **options: Any) -> Readout:
     return READOUTS[check_name("readout", kind, READOUTS)](**options)
 
 
-def _as_json(config: dict[str, Any]) -> str:
-    try:
-        return json.dumps(config)
-    except TypeError as error:
-        raise ValueError(f"the configuration cannot be written ({error}); expected names and numbers") from error
-
-
-def _read_config(path: Any, metadata: dict[str, str]) -> dict[str, Any]:
-    version, text = metadata.get("shiftstate.format", ""), metadata.get("shiftstate.network")
-    if text is None or not version.isdecimal():
-        raise ValueError(f"{path} holds no network configuration; expected a file written by Network.save")
-    if version != str(FORMAT):
-        raise ValueError(f"{path} has format {version[:20]}; expected {FORMAT}; was it written by a newer shiftstate?")
-    try:
-        config = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} holds a configuration that is not JSON; was the file edited by hand?") from error
-    keys = {"filter", "channels", "K", "activation", "options", "readout"}
-    if not isinstance(config, dict) or config.keys() != keys:
+def _check_config(path: Any, config: Any) -> dict[str, Any]:
+    """The configuration with every key that it must have, and the defaults of those that older files lack."""
+    if not isinstance(config, dict) or not config.keys() >= KEYS or config.keys() - KEYS - ADDED.keys():
         found = ", ".join(sorted(config)) if isinstance(config, dict) else f"a {type(config).__name__}"
-        raise ValueError(f"{path} holds the configuration {found or 'of nothing'}; expected {', '.join(sorted(keys))}")
-    return config
+        raise ValueError(f"{path} holds the configuration {found or 'of nothing'}; expected {', '.join(sorted(KEYS))}")
+    return ADDED | config
 
 
 def _check_weights(network: Network, weights: dict[str, Tensor], path: Any) -> None:

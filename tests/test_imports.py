@@ -18,6 +18,7 @@ ORDER = (
     "files",
     "memory",
     "signatures",
+    "model_file",
     "graphs",
     "filters",
     "layers",

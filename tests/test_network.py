@@ -121,12 +121,12 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(path, monkeypatc
         raise error
 
     if fault == "serialise":
-        monkeypatch.setattr("shiftstate.network.to_bytes", fail)
+        monkeypatch.setattr("shiftstate.model_file.to_bytes", fail)
     elif fault == "write":
         monkeypatch.setattr(os, "fsync", fail)
     else:
         monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(type(error)):
+    with pytest.raises(ValueError if isinstance(error, OSError) else type(error)):
         ss.Network("lssm", [1, 2], 3).save(path)
     monkeypatch.undo()
     assert os.listdir(path.parent) == [path.name]
@@ -186,6 +186,74 @@ def test_options_that_json_cannot_hold_are_refused(path):
         ValueError, match=r"^the configuration cannot be written \(.*set.*\); expected names and numbers"
     ):
         ss.Network(Odd, [1, 2], 2).save(path)
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(30, "Read-only file system")])
+def test_a_place_where_nothing_may_be_written_is_refused(path, monkeypatch, error):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("builtins.open", fail)
+    with pytest.raises(ValueError, match=rf"cannot be written \({error.strerror}\); expected a path in a writable fol"):
+        ss.Network("gcnn", [1, 2], 2).save(path)
+    assert not path.exists()
+
+
+def test_a_folder_in_place_of_a_new_file_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot be written \(Is a directory\); expected a path in a writable folder"):
+        ss.Network("gcnn", [1, 2], 2).save(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"model.safetensors", ["model"], object()])
+def test_what_is_no_path_is_refused(wrong):
+    message = r"^path is .*; expected the path of a file, such as 'model.safetensors'$"
+    with pytest.raises(ValueError, match=message):
+        ss.Network("gcnn", [1, 2], 2).save(wrong)
+    with pytest.raises(ValueError, match=message):
+        ss.Network.load(wrong)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_a_weight_that_is_not_finite_is_refused_by_name(path, value, dtype):
+    net = ss.Network("lssm", [1, 2], 2, readout=ss.NodeReadout(2)).to(dtype)
+    with torch.no_grad():
+        net.layers[0].h_fx[1, 0, 0] = value
+    message = r"holds 1 of 4 values in 'layers.0.h_fx' that are NaN or infinite; expected finite weights; did training"
+    with pytest.raises(ValueError, match=f"^the network {message}"):
+        net.save(path)
+    assert not path.exists()
+    write(path, net.state_dict(), json.dumps(net.config()))
+    with pytest.raises(ValueError, match=f"model.safetensors {message}"):
+        ss.Network.load(path)
+
+
+def test_dropout_sets_features_before_every_layer_to_zero_in_training_only():
+    """A filter that only passes its input on shows what it was given: entries of 0 and of 1/(1 − p)."""
+    net = ss.Network("gcnn", [1, 1, 1], 0, bias=False, activation="identity", dropout=0.25)
+    torch.nn.init.ones_(net.layers[0].h)
+    torch.nn.init.ones_(net.layers[1].h)
+    ring = torch.arange(4000)
+    shift, x = ss.Shift.from_edges(torch.stack([ring, ring.roll(1)])), torch.ones(4000, 1)
+    assert torch.equal(net.eval()(x, shift), x)
+    twice = net.train()(x, shift)
+    torch.testing.assert_close(twice.unique(), torch.tensor([0.0, 1 / 0.75**2]))
+    assert abs(float((twice == 0).float().mean()) - (1 - 0.75**2)) < 0.03  # 4 standard deviations
+
+
+def test_without_dropout_nothing_random_is_drawn():
+    net, before = ss.Network("gcnn", [1, 2], 2), torch.get_rng_state()
+    net(torch.randn(4, 1, generator=torch.Generator().manual_seed(0)), CYCLE)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_dropout_is_saved_and_a_file_from_before_has_none(path):
+    net = ss.Network("gcnn", [1, 2], 3, dropout=0.5)
+    net.save(path)
+    assert ss.Network.load(path).dropout == 0.5
+    older = {key: value for key, value in net.config().items() if key != "dropout"}
+    write(path, net.state_dict(), json.dumps(older))
+    assert ss.Network.load(path).dropout == 0.0
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
@@ -301,6 +369,8 @@ HOSTILE = [
     ({"readout": "pool"}, "cannot be built"),
     ({"readout": {"kind": "poool", "num_outputs": 1}}, "unknown readout 'poool'.*did you mean 'pool'"),
     ({"readout": {"kind": "pool"}}, "cannot be built: .*num_outputs"),
+    ({"dropout": "much"}, "dropout is 'much'"),
+    ({"dropout": 1.0}, "dropout is 1.0"),
     ({"readout": {"kind": "flatten", "num_nodes": 10**9, "num_outputs": 10**9}}, "readout.linear"),
 ]
 
@@ -332,6 +402,16 @@ def test_a_huge_network_of_a_users_filter_is_refused_not_a_crash(path):
         ({"channels": [1.0, 2]}, "channels is 1.0; expected a whole number"),
         ({"K": -1}, "K is -1; expected a whole number of at least 0"),
         ({"activation": "rellu"}, "unknown activation 'rellu'.*did you mean 'relu'"),
+        ({"dropout": -0.1}, "dropout is -0.1; expected a share from 0 to less than 1"),
+        ({"dropout": 1}, "dropout is 1; expected a share"),
+        ({"dropout": True}, "dropout is True; expected a share"),
+        ({"dropout": float("nan")}, "dropout is nan; expected a share"),
+        (
+            {"readout": ss.PoolReadout},
+            r"^readout is the class PoolReadout; expected one made of it: PoolReadout\(num_out",
+        ),
+        ({"readout": "pool"}, "^readout is a str; expected one of FlattenReadout, PoolReadout, NodeReadout, or None$"),
+        ({"readout": torch.nn.Linear(2, 2)}, "^readout is a Linear; expected one of FlattenReadout"),
         ({"mixing": "banc"}, "unknown mixing 'banc'.*did you mean 'bank'"),
     ],
 )
