@@ -39,6 +39,8 @@ BESIDE = {
     "datasets": {"checks", "graphs", "texts"},
     "lens": {"checks", "places", "graphs", "filters", "layers"},
     "stability": {"lens"},
+    "tables": {"checks", "files", "graphs"},
+    "own_data": {"checks", "files", "graphs", "layers", "tasks", "estimators", "tables", "pictures"},
     "pyg": {"checks", "graphs", "filters", "layers"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
     "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "tasks", "training", "pyg", "files"},
@@ -46,7 +48,7 @@ BESIDE = {
 # What the rooms of the line may import from beside it.
 TAKES = {
     "experiments": {"datasets", "lens", "texts", "pictures", "places"},
-    "commands": {"datasets", "lens", "texts", "bench"},
+    "commands": {"datasets", "lens", "texts", "bench", "own_data"},
 }
 
 

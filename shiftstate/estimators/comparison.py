@@ -71,13 +71,12 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """One sentence."""
-        lead, low, high = (self._shown(one) for one in (self.lead, self.low, self.high))
+        rival = self.rival.title if self.rival.name == "no_graph" else f"{self.rival.title} without the graph"
         if self.low > 0:
-            return f"the graph is worth {lead} ({low} … {high}): {self.rival.title} without it is the best other model"
+            return f"the graph is worth {self._shown(self.lead, self.low, self.high)}, compared with {self.rival.title}"
         if self.high < 0:
-            worse = self._shown(-self.lead)
-            return f"{self.rival.title} without the graph is better by {worse}: prefer it"
-        return f"{self.rival.title} without the graph is as good (difference {lead}, {low} … {high}): prefer it"
+            return f"{rival} is better by {self._shown(-self.lead, -self.high, -self.low)}: prefer it"
+        return f"{rival} is as good (the graph gives {self._shown(self.lead, self.low, self.high)}): prefer it"
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -100,10 +99,10 @@ class Comparison:
         lines = [f"{one.title:{width}}  {self._plain(one.test)}" for one in ordered]
         return "\n".join([f"{self.metric.title} on test data", *lines])
 
-    def _shown(self, value: float) -> str:
+    def _shown(self, value: float, low: float, high: float) -> str:
         if _is_share(self.metric):
-            return f"{100 * value:.1f} points"
-        return f"{value:.3g} of {self.rival.test:.3g} {self.metric.title}"
+            return f"{100 * value:.1f} points ({100 * low:.1f} … {100 * high:.1f})"
+        return f"{value:.2g} ({low:.2g} … {high:.2g}) of {self.rival.test:.3g} in {self.metric.title}"
 
     def _plain(self, value: float) -> str:
         return f"{100 * value:.1f}" if _is_share(self.metric) else f"{value:.4g}"

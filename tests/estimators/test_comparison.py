@@ -31,7 +31,7 @@ def test_the_graph_does_not_help_where_a_node_knows_its_own_answer():
     found = compare(NodeClassifier("gcnn", K=3, **SMALL), SHIFT, NOISE, y, **MASKS, seeds=2)
     assert found.low <= 0
     assert found.verdict.endswith("prefer it")
-    assert "without the graph is" in found.verdict
+    assert " is as good (" in found.verdict or " is better by " in found.verdict
     assert len(found.estimators) == len(found.model.tests) == 2
 
 

@@ -1,0 +1,247 @@
+"""From files to a model and its predictions, by the command line; bad input writes nothing."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from shiftstate.commands import app
+from shiftstate.estimators.storage import read_estimator
+
+N = 24
+
+
+def run(*words):
+    """The command in this process: its exit code and what it printed; ValueErrors become exit code 2 in cli.main."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    message = str(result.exception) if isinstance(result.exception, ValueError) else ""
+    if result.exception and not message and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return (2 if message else result.exit_code), result.stdout, message
+
+
+def table(file, header, rows):
+    with open(file, "w", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+    return file
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A ring of towns, a table of them, signals and a series on them."""
+    random = np.random.default_rng(0)
+    names = [f"town{i}" for i in range(N)]
+    table(tmp_path / "edges.csv", ["source", "target"], [(names[i], names[(i + 1) % N]) for i in range(N)])
+    x = random.normal(size=(N, 2)) + np.where(np.arange(N) < N // 2, 2, -2)[:, None]
+    part = ["train", "valid", "test"] * (N // 3)
+    rows = [
+        (names[i], "west" if i < N // 2 else "east", round(float(x[i].sum()), 4), part[i], *x[i].round(4))
+        for i in range(N)
+    ]
+    table(tmp_path / "towns.csv", ["town", "side", "sum", "split", "rain", "wind"], rows)
+    signals = random.normal(size=(60, N)).round(4)
+    label = np.where(signals[:, 0] > 0, "up", "down")
+    table(tmp_path / "signals.csv", [*names, "label"], [(*row, one) for row, one in zip(signals, label, strict=True)])
+    t = np.arange(150)[:, None]
+    series = (np.sin(t / 4 + np.arange(N) / 3) + 2 + 0.05 * random.normal(size=(150, N))).round(4)
+    table(tmp_path / "series.csv", ["hour", *names], [(i, *row) for i, row in enumerate(series)])
+    return tmp_path
+
+
+NODE = ("--task", "node-classification", "--target", "side", "--split", "split", "--K", "1", "--epochs", "30")
+
+
+def node_words(files, out="run", *more):
+    return ("train", *NODE, "--edges", files / "edges.csv", "--nodes", files / "towns.csv", "--out", files / out, *more)
+
+
+def test_a_run_on_nodes_leaves_model_predictions_metrics_and_pictures(files):
+    code, shown, _ = run(*node_words(files, "run", "--seeds", "2"))
+    assert code == 0
+    found = json.loads((files / "run/metrics.json").read_text())
+    assert found["task"] == "node-classification"
+    assert {"accuracy", "roc_auc", "log_loss"} <= found["test"].keys() == found["train"].keys() == found["valid"].keys()
+    assert set(found["baselines"]) == {"no_graph", "constant", "linear"}, "eight nodes are too few for trees"
+    assert found["verdict"] in shown
+    assert {file.name for file in (files / "run").iterdir()} == {
+        "confusion.svg",
+        "curves.svg",
+        "graph.npz",
+        "metrics.json",
+        "model.safetensors",
+        "predictions.csv",
+        "settings.json",
+        "trials",
+    }
+    with open(files / "run/predictions.csv") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["node"] for row in rows] == [f"town{i}" for i in range(N)]
+    assert float(rows[0]["p(east)"]) + float(rows[0]["p(west)"]) == pytest.approx(1, abs=1e-5)
+    right = [row["predicted"] == row["target"] for row in rows if row["split"] == "test"]
+    assert np.mean(right) == found["test"]["accuracy"]
+
+
+def test_predictions_on_the_training_features_are_those_of_the_run(files):
+    run(*node_words(files, "run", "--seeds", "1"))
+    shuffled = (files / "towns.csv").read_text().splitlines()
+    features = [",".join(np.array(line.split(","))[[0, 2, 4, 5]]) for line in shuffled]
+    (files / "features.csv").write_text("\n".join([features[0], *reversed(features[1:])]) + "\n")
+    code, _, message = run("predict", files / "run", "--features", files / "features.csv", "--out", files / "new.csv")
+    assert (code, message) == (0, "")
+    with open(files / "run/predictions.csv") as one, open(files / "new.csv") as two:
+        first = {row["node"]: row["p(east)"] for row in csv.DictReader(one)}
+        again = {row["node"]: row["p(east)"] for row in csv.DictReader(two)}
+    assert again == first, "rows are joined by name, in any order"
+
+
+def test_several_filters_are_tried_and_finished_trials_are_not_made_again(files):
+    words = node_words(files, "run", "--seeds", "1", "--filter", "gcnn,rsn")
+    assert run(*words)[0] == 0
+    trials = {file.name: file.stat().st_mtime_ns for file in (files / "run/trials").iterdir()}
+    assert set(trials) == {"gcnn-K1.json", "rsn-K1.json"}
+    before = (files / "run/metrics.json").read_text()
+    assert run(*words)[0] == 0
+    assert {file.name: file.stat().st_mtime_ns for file in (files / "run/trials").iterdir()} == trials
+    assert (files / "run/metrics.json").read_text() == before
+    code, _, message = run(*node_words(files, "run", "--seeds", "2"))
+    assert code == 2
+    assert "holds a run with other settings" in message
+
+
+def test_signals_and_numbers_and_runs_side_by_side(files):
+    base = ("--edges", files / "edges.csv", "--K", "1", "--epochs", "20", "--seeds", "1")
+    words = ("train", "--task", "signal-classification", "--signals", files / "signals.csv", "--target", "label")
+    for out, filter in (("one", "gcnn"), ("two", "rsn")):
+        assert run(*words, *base, "--filter", filter, "--out", files / out)[0] == 0
+    code, shown, _ = run("compare", files / "one", files / "two")
+    assert code == 0
+    assert "test rows in common" in shown
+    assert run("predict", files / "one", "--signals", files / "signals.csv", "--out", files / "p.csv")[0] == 0
+    assert len((files / "p.csv").read_text().splitlines()) == 61
+    words = (
+        "train",
+        "--task",
+        "node-regression",
+        "--nodes",
+        files / "towns.csv",
+        "--target",
+        "sum",
+        "--split",
+        "split",
+    )
+    assert run(*words, *base, "--out", files / "numbers")[0] == 0
+    with open(files / "numbers/predictions.csv") as stream:
+        row = next(csv.DictReader(stream))
+    assert float(row["low"]) <= float(row["predicted"]) <= float(row["high"])
+    with pytest.raises(ValueError, match="expected runs of one task and metric"):
+        raise ValueError(run("compare", files / "one", files / "numbers")[2])
+
+
+def test_a_forecast_from_a_table_of_times_and_nodes(files):
+    words = ("train", "--task", "forecast", "--edges", files / "edges.csv", "--signals", files / "series.csv")
+    code, _, message = run(
+        *words, "--history", "4", "--horizons", "1,3", "--epochs", "5", "--seeds", "1", "--out", files / "run"
+    )
+    assert (code, message) == (0, "")
+    found = json.loads((files / "run/metrics.json").read_text())
+    assert set(found["baselines"]) == {"no_graph", "persistence", "seasonal_mean", "linear_per_node"}
+    assert found["test"]["rmse at 1"] < found["test"]["rmse at 3"]
+    assert read_estimator(files / "run/model.safetensors").horizons_ == [1, 3]
+    assert run("predict", files / "run", "--signals", files / "series.csv", "--out", files / "next.csv")[0] == 0
+    assert len((files / "next.csv").read_text().splitlines()) == 1 + 2 * N
+
+
+def test_a_dry_run_describes_the_data_and_writes_nothing(files):
+    code, shown, _ = run(*node_words(files, "run", "--dry-run"))
+    assert code == 0
+    assert "24 nodes, 48 edges, 1 component, spectral radius 2; rows: 8 train, 8 valid, 8 test, 3 features" in shown
+    assert not (files / "run").exists()
+
+
+def replace(files, name, old, new):
+    text = (files / name).read_text()
+    assert old in text
+    (files / name).write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        (
+            "edges.csv",
+            "town3,town4",
+            "town3,village",
+            "1 nodes that the table of nodes does not have (first: 'village')",
+        ),
+        ("towns.csv", "town4,", "town3,", "rows 5 and 6 are both called 'town3'"),
+        ("towns.csv", "town4,", ",", "row 6, column 'town' is empty; expected a name"),
+        ("towns.csv", ",train,", ",practice,", "row 2, column 'split' holds 'practice'; expected train, valid, test"),
+        ("towns.csv", "town0,west", "town0,", "row 2 is in train and has no target"),
+        ("towns.csv", "town,side", "town,Side", "has no column 'side'; expected one of its columns"),
+    ],
+)
+def test_bad_tables_are_named_and_nothing_is_written(files, name, old, new, message):
+    replace(files, name, old, new)
+    code, _, told = run(*node_words(files))
+    assert code == 2
+    assert message in told
+    assert str(files / name) in told
+    assert not (files / "run").exists()
+
+
+def test_missing_values_are_refused_with_their_place_or_interpolated(files):
+    lines = (files / "series.csv").read_text().splitlines()
+    cells = lines[7].split(",")
+    cells[3] = ""
+    lines[7] = ",".join(cells)
+    (files / "series.csv").write_text("\n".join(lines) + "\n")
+    words = ("train", "--task", "forecast", "--edges", files / "edges.csv", "--signals", files / "series.csv")
+    words = (*words, "--out", files / "run", "--dry-run")
+    code, _, told = run(*words)
+    assert code == 2
+    assert "row 8, column 'town2' is empty or not finite, the first of 1 such values" in told
+    assert run(*words, "--missing", "interpolate")[0] == 0
+    assert run(*words, "--missing", "mask")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--task", "classification"), "unknown task 'classification'"),
+        (("--task", "forecast"), "--signals is not given"),
+        (("--task", "node-regression"), "--nodes is not given"),
+        (("--task", "forecast", "--signals", "x.csv", "--horizons", "a"), "--horizons is 'a'; expected numbers"),
+        (("--task", "forecast", "--signals", "x.csv", "--fractions", "1,2,3"), "expected three shares"),
+    ],
+)
+def test_settings_that_do_not_fit_are_named(files, words, message):
+    code, _, told = run("train", "--edges", files / "edges.csv", "--out", files / "run", *words)
+    assert code == 2
+    assert message in told
+
+
+def test_a_split_without_test_rows_and_one_class_only_are_named(files):
+    replace_all = (files / "towns.csv").read_text().replace(",test,", ",,")
+    (files / "towns.csv").write_text(replace_all)
+    assert "column 'split' has no row of test" in run(*node_words(files))[2]
+    (files / "towns.csv").write_text(replace_all.replace("east", "west"))
+    words = [word for word in node_words(files) if word not in ("--split", "split")]
+    assert "one class only" in run(*words, "--seeds", "1")[2]
+
+
+def test_the_command_line_ends_with_two_and_one_line(files):
+    words = [sys.executable, "-c", "from shiftstate.cli import main; main()"]
+    done = subprocess.run(
+        [*words, "predict", str(files / "nowhere"), "--out", str(files / "p.csv")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("shiftstate: ")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (files / "p.csv").exists()
