@@ -1,17 +1,18 @@
 """The texts of a folder, by author."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from shiftstate.checks import check_name
 from shiftstate.texts.word_lists import WORD_FILE
 
 
-def find_texts(root: str | Path) -> dict[str, list[Path]]:
+def find_texts(root: str | Path, suffixes: Sequence[str] = (".txt",)) -> dict[str, list[Path]]:
     """The texts of every author below ``root``: ``root/author/*.txt`` and ``root/Author_Title.txt``.
 
     Where ``root`` holds a folder ``texts``, the authors are looked for there. Authors are in lower case; authors
     and files are sorted. Hidden files, and files directly in ``root`` without an underscore, are left out.
+    ``suffixes`` are the endings of files that count, in lower case.
     """
     folder = Path(root)
     try:
@@ -23,10 +24,10 @@ def find_texts(root: str | Path) -> dict[str, list[Path]]:
             if entry.name.startswith("."):
                 continue
             if entry.is_dir():
-                texts = sorted(file for file in entry.iterdir() if _is_text(file))
+                texts = sorted(file for file in entry.iterdir() if _is_text(file, suffixes))
                 if texts:
                     found.setdefault(entry.name.lower(), []).extend(texts)
-            elif _is_text(entry) and not entry.name.startswith("_") and "_" in entry.stem:
+            elif _is_text(entry, suffixes) and not entry.name.startswith("_") and "_" in entry.stem:
                 found.setdefault(entry.stem.partition("_")[0].lower(), []).append(entry)
     except OSError as error:
         raise ValueError(f"{root} cannot be read ({error.strerror}); expected a folder of texts") from None
@@ -45,5 +46,5 @@ def check_author(name: str, texts: Iterable[str]) -> str:
     return check_name("author", name.lower(), texts)
 
 
-def _is_text(file: Path) -> bool:
-    return file.suffix.lower() == ".txt" and file.name[0] != "." and file.name != WORD_FILE and file.is_file()
+def _is_text(file: Path, suffixes: Sequence[str]) -> bool:
+    return file.suffix.lower() in suffixes and file.name[0] != "." and file.name != WORD_FILE and file.is_file()

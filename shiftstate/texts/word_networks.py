@@ -54,15 +54,15 @@ def wan(
     ids = _encode(sentences, words)
     sentence = np.repeat(np.arange(len(sentences)), [len(one) for one in sentences])
     counts = np.zeros(n * n)  # float64 sums of whole numbers are exact far beyond any text
-    for pairs, values in follow_pairs(ids, sentence, n, weights):
+    for _, pairs, values in follow_pairs(ids, sentence, n, weights):
         counts += np.bincount(pairs, values, minlength=n * n)
     return counts.astype(np.int64).reshape(n, n)
 
 
 def follow_pairs(
     ids: NDArray[np.int64], sentence: NDArray[np.int64], n: int, weights: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """All places where listed words follow each other, in blocks: i · n + j of the pair, and its weight.
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+    """All places where listed words follow each other, in blocks: the first one's place, i · n + j, and the weight.
 
     Args:
         ids: the word at every place of the text, −1 where it is not in the list.
@@ -78,21 +78,26 @@ def follow_pairs(
             f"window reaches {len(weights):,} words within one sentence of a text of {len(place):,} listed words; "
             f"expected at most {MAX_PAIRS // len(place):,}; does the text have no sentence ends?"
         )
-    pairs: list[NDArray[np.int64]] = []
-    values: list[NDArray[np.int64]] = []
+    found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
     waiting = 0
     # neighbours among the listed words: the m-th next one is at least m words away
     for step in range(1, steps + 1):
         distance = place[step:] - place[:-step]
         near = np.flatnonzero((distance <= len(weights)) & (sentence[step:] == sentence[:-step]))
-        pairs.append(ids[near] * n + ids[near + step])
-        values.append(weights[distance[near] - 1])
+        found.append((place[near], ids[near] * n + ids[near + step], weights[distance[near] - 1]))
         waiting += len(near)
         if waiting > BLOCK:
-            yield np.concatenate(pairs), np.concatenate(values)
-            pairs, values, waiting = [], [], 0
-    if pairs:
-        yield np.concatenate(pairs), np.concatenate(values)
+            yield _joined(found)
+            found, waiting = [], 0
+    if found:
+        yield _joined(found)
+
+
+def _joined(
+    blocks: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    places, pairs, weights = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return places, pairs, weights
 
 
 def word_counts(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.int64]:

@@ -1,0 +1,202 @@
+"""The attributor: learns authors from texts, and says who wrote others, in scikit-learn's manner."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from shiftstate.attribution.calibration import Calibration, calibrate
+from shiftstate.attribution.folds import check_held_out, deal, held_out_scores
+from shiftstate.attribution.impostors import Impostors, learn_impostors
+from shiftstate.attribution.library import Encoded, Library, Vocabulary, check_library
+from shiftstate.attribution.metrics import answer_metrics
+from shiftstate.attribution.model_file import read_model, write_model
+from shiftstate.attribution.models import MODELS
+from shiftstate.attribution.models.base import standardize, z_scores
+from shiftstate.attribution.pieces import SHORTEST, Pieces, choose_words, cut_texts
+from shiftstate.checks import check_name, check_whole
+from shiftstate.texts.word_lists import load_words
+from shiftstate.texts.word_networks import check_network_size
+
+COMBINED = "combined"
+INNER_FOLDS = 5
+
+
+class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """p(author | text), from the most frequent words of a text and from how they follow each other.
+
+    Every model learns from pieces of equal length. Whole texts are held out in five folds to weigh and calibrate the
+    models, and to find the one to trust for these texts.
+
+    Args:
+        words: "auto:300" for the most frequent words of the texts, or the path of a list with a word per line.
+        length: words of a piece.
+        model: "auto" for the one that was best on held-out texts, or a name of `MODELS`, or "combined".
+
+    Example:
+        >>> import random
+        >>> from shiftstate.attribution import Attributor
+        >>> def book(author, seed):
+        ...     draw = random.Random(seed)
+        ...     habits = {"ann": "the the of and", "bob": "a a in but"}[author].split()
+        ...     words = [draw.choice([*habits, "the", "a", "sea", "ship"]) for _ in range(1500)]
+        ...     return ". ".join(" ".join(words[start : start + 9]) for start in range(0, 1500, 9))
+        >>> authors = ["ann", "ann", "bob", "bob"]
+        >>> texts = [book(author, seed) for seed, author in enumerate(authors)]
+        >>> attributor = Attributor(words="auto:8", length=300).fit(texts, authors)
+        >>> attributor.predict([book("bob", 9)])
+        array(['bob'], dtype='<U3')
+        >>> attributor.predict_proba([book("bob", 9)]).shape
+        (1, 2)
+    """
+
+    def __init__(self, words: str = "auto:300", length: int = 1000, model: str = "auto") -> None:
+        self.words = words
+        self.length = length
+        self.model = model
+
+    def fit(self, texts: Sequence[str], authors: Sequence[str]) -> "Attributor":
+        """Learn from texts and the names of their authors."""
+        texts, authors = list(texts), [str(author) for author in authors]
+        if len(texts) != len(authors):
+            raise ValueError(f"texts are {len(texts)} and authors {len(authors)}; expected one author per text")
+        for number, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise ValueError(f"text {number} is a {type(text).__name__}; expected a string")
+        vocabulary = Vocabulary()
+        encoded = [vocabulary.encode(text) for text in texts]
+        titles = [f"text {number}" for number in range(len(texts))]
+        library = Library(encoded, authors, titles, vocabulary)
+        return self.fit_library(check_library(library, lambda line: None))
+
+    def fit_library(self, library: Library, say: Callable[[str], None] = lambda line: None) -> "Attributor":
+        """Learn from a library that was read and checked."""
+        check_whole("length", self.length, SHORTEST)
+        check_name("model", self.model, ["auto", *MODELS, COMBINED])
+        check_held_out(library.authors)
+        for text, title in zip(library.texts, library.titles, strict=True):
+            check_length(text, title)
+        listed = list_words(self.words, library)
+        pieces = cut_texts(library.texts, listed, self.length, library.vocabulary.words)
+        names = library.names
+        author = np.array([names.index(one) for one in library.authors])
+        self._calibrate(pieces, author, names, library.authors, say)
+        self.learned_ = {}
+        for name, kind in MODELS.items():
+            say(f"learning: {name}")
+            self.learned_[name] = kind().fit(pieces, author[pieces.text], len(names))
+        self.scaling_ = standardize(pieces)
+        self.impostors_ = learn_impostors(z_scores(pieces, self.scaling_), pieces.text, author.tolist())
+        self.listed_ = tuple(listed)
+        self.titles_ = tuple(library.titles)
+        return self
+
+    def _calibrate(
+        self,
+        pieces: Pieces,
+        author: NDArray[np.int64],
+        names: list[str],
+        authors: Sequence[str],
+        say: Callable[[str], None],
+    ) -> None:
+        """Weigh the models on held-out texts, and find the best."""
+        tested, scores = held_out_scores(pieces, author, len(names), deal(authors, INNER_FOLDS), list(MODELS), say)
+        truth, text = author[pieces.text[tested]], pieces.text[tested]
+        groups = {name: [name] for name in MODELS} | {COMBINED: list(MODELS)}
+        self.classes_ = np.array(names)
+        self.calibrations_ = {
+            name: calibrate([scores[one] for one in group], truth, text) for name, group in groups.items()
+        }
+        self.held_out_ = {
+            name: answer_metrics(np.exp(self.calibrations_[name].logarithms([scores[one] for one in group])), truth)
+            for name, group in groups.items()
+        }
+        best = max(groups, key=lambda name: (self.held_out_[name]["accuracy"], -self.held_out_[name]["log_loss"]))
+        self.recommended_ = best if self.model == "auto" else self.model
+
+    def cut(self, text: str, title: str = "the text") -> Pieces:
+        """A text as pieces over the model's words."""
+        encoded = Vocabulary(self.listed_, fixed=True).encode(text)
+        check_length(encoded, title)
+        return cut_texts([encoded], self.listed_, self.length)
+
+    def logarithms(self, pieces: Pieces, model: str | None = None) -> NDArray[np.float64]:
+        """log p of every piece, (n, authors), by the recommended model or another one."""
+        name = model or self.recommended_
+        group = list(MODELS) if name == COMBINED else [name]
+        return self.calibrations_[name].logarithms([self.learned_[one].scores(pieces) for one in group])
+
+    def predict_proba(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(texts, authors), calibrated on held-out texts; columns in the order of ``classes_``."""
+        calibration = self.calibrations_[self.recommended_]
+        return np.stack([calibration.together(self.logarithms(self.cut(text))) for text in texts])
+
+    def predict(self, texts: Sequence[str]) -> NDArray[np.str_]:
+        """The likeliest author of every text."""
+        names: NDArray[np.str_] = self.classes_[self.predict_proba(texts).argmax(1)]
+        return names
+
+    def save(self, path: str | Path) -> None:
+        """Write everything that was learned to one file."""
+        head = {
+            "settings": {"words": self.words, "length": self.length, "model": self.model},
+            "authors": self.classes_.tolist(),
+            "words": list(self.listed_),
+            "titles": list(self.titles_),
+            "recommended": self.recommended_,
+            "held_out": self.held_out_,
+            "calibrations": {name: [*one.weights, one.power] for name, one in self.calibrations_.items()},
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            f"{name}/{key}": array for name, model in self.learned_.items() for key, array in model.learned.items()
+        }
+        arrays |= {f"scaling/{key}": array for key, array in self.scaling_.items()}
+        arrays |= {f"impostors/{key}": array for key, array in vars(self.impostors_).items()}
+        write_model(Path(path), head, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Attributor":
+        """The attributor of a file."""
+        head, arrays = read_model(Path(path))
+        try:
+            self = cls(**head["settings"])
+            self.classes_ = np.array(head["authors"], dtype=np.str_)
+            self.listed_, self.titles_ = tuple(head["words"]), tuple(head["titles"])
+            self.recommended_, self.held_out_ = head["recommended"], head["held_out"]
+            self.calibrations_ = {
+                name: Calibration(tuple(map(float, weights)), float(power))
+                for name, (*weights, power) in head["calibrations"].items()
+            }
+            rooms: dict[str, dict[str, NDArray[Any]]] = {}
+            for name, array in arrays.items():
+                room, _, key = name.partition("/")
+                rooms.setdefault(room, {})[key] = array
+            self.learned_ = {name: kind().restore(rooms[name]) for name, kind in MODELS.items()}
+            self.scaling_ = rooms["scaling"]
+            self.impostors_ = Impostors(**rooms["impostors"])
+            check_name("model", self.recommended_, self.calibrations_)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{path} is no attribution model ({error!r}); expected one of this version") from None
+        return self
+
+
+def list_words(spec: str, library: Library) -> list[str]:
+    """The words of "auto:300" or of a file; a list that does not fit into memory raises."""
+    if spec.startswith("auto:"):
+        number = spec.removeprefix("auto:")
+        if not (number.isascii() and number.isdigit() and int(number) > 1):
+            raise ValueError(f"words are {spec!r}; expected auto: and a whole number of at least 2, as in auto:300")
+        check_network_size(int(number), len(library.names))
+        return choose_words(library, int(number))
+    listed = list(load_words(spec))
+    check_network_size(len(listed), len(library.names))
+    return listed
+
+
+def check_length(text: Encoded, title: str) -> None:
+    """Raise for a text that is too short for any answer."""
+    if len(text) < SHORTEST:
+        raise ValueError(f"{title} has {len(text)} words; expected {SHORTEST} or more")

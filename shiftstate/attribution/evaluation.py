@@ -1,0 +1,195 @@
+"""Leave-one-book-out: every text is judged by models that never saw it."""
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from threadpoolctl import threadpool_limits
+
+from shiftstate.attribution.attributor import check_length, list_words
+from shiftstate.attribution.folds import Fold, check_held_out, deal, leave_one_out, score_fold
+from shiftstate.attribution.library import Library
+from shiftstate.attribution.models import MODELS
+from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
+from shiftstate.checks import check_whole
+from shiftstate.files import make_directory, remove_leftovers, write_whole
+from shiftstate.texts.array_file import load_arrays
+
+FORMAT = 1
+"""Changes with the models: folds of another version are not taken over."""
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Scores of all texts that were held out: of their pieces, and of pieces half as long."""
+
+    library: Library
+    words: list[str]
+    length: int
+    folds: int
+    pieces: Pieces
+    """Of all texts."""
+    tested: NDArray[np.int64]
+    """Pieces that were held out once."""
+    scores: dict[str, NDArray[np.float64]]
+    """By model, (tested, authors)."""
+    half_text: NDArray[np.int64]
+    """(halves), which text a half piece is from."""
+    half_scores: dict[str, NDArray[np.float64]]
+
+    @property
+    def author(self) -> NDArray[np.int64]:
+        """(texts), the author's number."""
+        names = self.library.names
+        return np.array([names.index(one) for one in self.library.authors])
+
+
+def hold_out(
+    library: Library, out: Path, words: str, length: int, folds: int | None, workers: int, say: Say
+) -> HeldOut:
+    """Score every text by models of all the others, fold by fold; what an earlier call finished is taken over.
+
+    Args:
+        library: the texts.
+        out: directory of the results; folds are kept in ``out/folds``.
+        words: as of `Attributor`.
+        length: words of a piece.
+        folds: None for one fold per text; otherwise the texts are dealt into so many.
+        workers: processes.
+        say: is told every step.
+    """
+    check_whole("length", length, 2 * SHORTEST)
+    check_whole("workers", workers, 1)
+    check_held_out(library.authors)
+    for text, title in zip(library.texts, library.titles, strict=True):
+        check_length(text, title)
+    listed = list_words(words, library)
+    dealt = leave_one_out(library.authors) if folds is None else deal(library.authors, check_whole("folds", folds, 2))
+    vocabulary = library.vocabulary.words
+    say("counting words and pairs")
+    cuts = [cut_texts(library.texts, listed, size, vocabulary) for size in (length, length // 2)]
+    names = library.names
+    author = np.array([names.index(one) for one in library.authors])
+    place = out / "folds"
+    make_directory(place)
+    remove_leftovers(place)
+    recipe = _fingerprint(library, listed, length, dealt)
+    files = {fold: place / f"{recipe}-{number:03d}.npz" for number, fold in enumerate(dealt)}
+    missing = [fold for fold, file in files.items() if not file.exists()]
+    say(f"{len(dealt)} folds, {len(dealt) - len(missing)} were there")
+    for number, (fold, scores) in enumerate(_compute(cuts, author, len(names), missing, workers, out), 1):
+        write_whole(files[fold], _packed(scores))
+        say(f"fold {number} of {len(missing)}: {library.titles[fold[0]]}{' …' if len(fold) > 1 else ''}")
+    return _gather(library, listed, length, cuts, files)
+
+
+def _gather(
+    library: Library, words: list[str], length: int, cuts: Sequence[Pieces], files: dict[Fold, Path]
+) -> HeldOut:
+    size = len(library.names)
+    found = [{name: np.full((len(cut), size), np.nan) for name in MODELS} for cut in cuts]
+    for fold, file in files.items():
+        arrays = load_arrays(file, "scores of held-out texts")
+        for number, cut in enumerate(cuts):
+            held = np.isin(cut.text, fold)
+            for name in MODELS:
+                stored = arrays.get(f"{name}/{number}")
+                if stored is None or stored.shape != (int(held.sum()), size) or stored.dtype.kind != "f":
+                    raise ValueError(f"{file} does not belong to these texts; remove it, and it is made anew")
+                found[number][name][held] = stored
+    texts = [text for fold in files for text in fold]
+    tested, halves = (np.flatnonzero(np.isin(cut.text, texts)) for cut in cuts)
+    return HeldOut(
+        library,
+        words,
+        length,
+        len(files),
+        cuts[0],
+        tested,
+        {name: scores[tested] for name, scores in found[0].items()},
+        cuts[1].text[halves],
+        {name: scores[halves] for name, scores in found[1].items()},
+    )
+
+
+Scored = dict[str, list[NDArray[np.float64]]]
+
+
+def _compute(
+    cuts: list[Pieces], author: NDArray[np.int64], size: int, folds: Sequence[Fold], workers: int, out: Path
+) -> Iterator[tuple[Fold, Scored]]:
+    if workers == 1 or len(folds) < 2:
+        for fold in folds:
+            yield fold, score_fold(cuts[0], author, size, fold, list(MODELS), cuts[1:])
+        return
+    shared = out / "folds" / ".pieces.npz"
+    write_whole(shared, _packed_pieces(cuts))
+    try:
+        with ProcessPoolExecutor(workers, get_context("spawn"), _start, (str(shared), author, size)) as pool:
+            waiting = {pool.submit(_work, fold): fold for fold in folds}
+            for done in as_completed(waiting):
+                yield waiting[done], done.result()
+    finally:
+        shared.unlink(missing_ok=True)
+
+
+_given: tuple[list[Pieces], NDArray[np.int64], int] | None = None
+
+
+def _start(shared: str, author: NDArray[np.int64], size: int) -> None:
+    """In a worker: read what all folds share."""
+    global _given
+    torch.set_num_threads(1)  # of one process among several: more would wait for each other
+    threadpool_limits(1)
+    arrays = load_arrays(shared, "pieces of texts")
+    cuts = []
+    for number in (0, 1):
+        counts, data, indices, indptr, text = (
+            arrays[f"{number}/{key}"] for key in ("counts", "data", "indices", "indptr", "text")
+        )
+        pairs = csr_matrix((data, indices, indptr), shape=(len(text), counts.shape[1] ** 2))
+        cuts.append(Pieces(counts, pairs, text))  # type: ignore[arg-type]
+    _given = cuts, author, size
+
+
+def _work(fold: Fold) -> Scored:
+    if _given is None:
+        raise RuntimeError("the worker was not started")
+    cuts, author, size = _given
+    return score_fold(cuts[0], author, size, fold, list(MODELS), cuts[1:])
+
+
+def _packed_pieces(cuts: Iterable[Pieces]) -> bytes:
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for number, cut in enumerate(cuts):
+        parts = {"data": cut.pairs.data, "indices": cut.pairs.indices, "indptr": cut.pairs.indptr}
+        arrays |= {f"{number}/{key}": value for key, value in {"counts": cut.counts, "text": cut.text, **parts}.items()}
+    return _npz(arrays)
+
+
+def _packed(scores: Scored) -> bytes:
+    return _npz(
+        {f"{name}/{number}": one.astype(np.float32) for name, cuts in scores.items() for number, one in enumerate(cuts)}
+    )
+
+
+def _npz(arrays: dict[str, NDArray[np.generic]]) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
+
+
+def _fingerprint(library: Library, words: Sequence[str], length: int, folds: Sequence[Fold]) -> str:
+    digest = hashlib.sha256(repr((FORMAT, list(MODELS), library.authors, list(words), length, list(folds))).encode())
+    for text in library.texts:
+        digest.update(text.ids.tobytes())
+    return digest.hexdigest()[:12]

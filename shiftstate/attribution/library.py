@@ -1,0 +1,156 @@
+"""The texts of a run: read, cleaned of Gutenberg's lines, encoded as numbers, and checked against each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shiftstate.texts.folder import find_texts
+from shiftstate.texts.readers import READERS, read_document, without_boilerplate
+from shiftstate.texts.tokens import tokenize
+
+SHINGLE = 8
+"""Words in a row that two different books do not share by chance."""
+SAME = 0.2
+"""Share of them that makes two texts the same one."""
+FOREIGN = 0.4
+"""Cosine of a text's frequent words with those of the others, below which its language is in doubt."""
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A text as numbers: the word at every place, and its sentence."""
+
+    ids: NDArray[np.int32]
+    sentence: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Vocabulary:
+    """Words by number, growing with every text that is encoded; or fixed, and other words are −1."""
+
+    def __init__(self, words: Sequence[str] = (), fixed: bool = False) -> None:
+        self._numbers = {word: number for number, word in enumerate(words)}
+        self._fixed = fixed
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def words(self) -> list[str]:
+        """In the order of their numbers."""
+        return list(self._numbers)
+
+    def encode(self, text: str) -> Encoded:
+        """A text as numbers of words."""
+        sentences = tokenize(text)
+        words = chain.from_iterable(sentences)
+        known = self._numbers
+        if self._fixed:
+            numbers = [known.get(word, -1) for word in words]
+        else:
+            numbers = [known.setdefault(word, len(known)) for word in words]
+        lengths = [len(sentence) for sentence in sentences]
+        return Encoded(np.array(numbers, dtype=np.int32), np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """Texts with their authors and titles."""
+
+    texts: list[Encoded]
+    authors: list[str]
+    titles: list[str]
+    vocabulary: Vocabulary
+
+    @property
+    def names(self) -> list[str]:
+        """The different authors, sorted."""
+        return sorted(set(self.authors))
+
+
+def read_library(root: Path, say: Say) -> Library:
+    """All texts of a folder, by author; see `find_texts` for its form."""
+    found = find_texts(root, tuple(READERS))
+    vocabulary = Vocabulary()
+    texts, authors, titles, cut = [], [], [], []
+    for author, paths in found.items():
+        for path in paths:
+            say(f"reading {path.name}")
+            text, boilerplate = without_boilerplate(read_document(path))
+            if boilerplate:
+                cut.append(path.stem)
+            texts.append(vocabulary.encode(text))
+            authors.append(author)
+            titles.append(path.stem)
+    if cut:
+        say(f"note: Project Gutenberg's header and licence were cut from {_some(cut)}")
+    return check_library(Library(texts, authors, titles, vocabulary), say)
+
+
+def check_library(library: Library, say: Say, least: int = 5000) -> Library:
+    """Raise for fewer than two authors and for the same text twice; say what else makes answers doubtful."""
+    if len(library.names) < 2:
+        raise ValueError(f"the texts are by {len(library.names)} author; expected two or more to choose from")
+    _check_same(library)
+    for author in library.names:
+        own = [len(text) for text, name in zip(library.texts, library.authors, strict=True) if name == author]
+        if sum(own) < least:
+            say(f"warning: {author} has {sum(own):,} words; expected {least:,} or more for a reliable answer")
+        if len(own) == 1:
+            say(f"warning: {author} has one text: it cannot be held out, so nothing is known of this author's errors")
+    for title in _foreign(library):
+        say(f"warning: {title} has other frequent words than the rest; is it in another language?")
+    return library
+
+
+def _check_same(library: Library) -> None:
+    """Sampled runs of eight words, equal in two texts and in no third one."""
+    samples = [_shingles(text.ids) for text in library.texts]
+    values = np.concatenate(samples)
+    owner = np.repeat(np.arange(len(samples)), [len(one) for one in samples])
+    order = np.argsort(values, kind="stable")
+    values, owner = values[order], owner[order]
+    starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else np.zeros(0, dtype=int)
+    counts = np.diff(np.r_[starts, len(values)])
+    shared: dict[tuple[int, int], int] = {}
+    for start in starts[counts == 2]:
+        pair = (int(owner[start]), int(owner[start + 1]))
+        shared[pair] = shared.get(pair, 0) + 1
+    for (first, second), count in shared.items():
+        if count > max(2, SAME * min(len(samples[first]), len(samples[second]))):
+            names = [f"{library.titles[one]} ({library.authors[one]})" for one in (first, second)]
+            raise ValueError(f"{names[0]} and {names[1]} hold the same text; expected every book once")
+
+
+def _shingles(ids: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """One in sixteen of the hashes of all runs of eight words."""
+    if len(ids) < SHINGLE:
+        return np.zeros(0, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        total = np.zeros(len(ids) - SHINGLE + 1, dtype=np.uint64)
+        for step in range(SHINGLE):
+            total = total * np.uint64(0x9E3779B97F4A7C15) + ids[step : len(total) + step].astype(np.uint64)
+        total ^= total >> np.uint64(29)
+    return np.unique(total[total % np.uint64(16) == 0])
+
+
+def _foreign(library: Library) -> list[str]:
+    """Titles whose most frequent words are not those of the other texts."""
+    size = len(library.vocabulary)
+    counts = np.stack([np.bincount(text.ids, minlength=size) for text in library.texts]).astype(np.float32)
+    top = np.argsort(-(counts / np.maximum(1, counts.sum(1, keepdims=True))).sum(0))[:100]
+    profile = counts[:, top] / np.maximum(1, counts.sum(1, keepdims=True))
+    middle = np.median(profile, axis=0)
+    near = profile @ middle / np.maximum(1e-12, np.linalg.norm(profile, axis=1) * np.linalg.norm(middle))
+    return [title for title, value in zip(library.titles, near, strict=True) if value < FOREIGN]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,85 @@
+"""A graph filter on the authors' word adjacency network."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shiftstate.attribution.models.base import Array, Model, standardize, z_scores
+from shiftstate.attribution.models.linear import log_softmax
+from shiftstate.attribution.pieces import Pieces
+from shiftstate.graphs import Shift
+from shiftstate.network import Network
+from shiftstate.readout import FlattenReadout
+from shiftstate.tasks import SignalClassification
+from shiftstate.texts.word_networks import author_graph
+from shiftstate.training import fit
+
+FILTER, K, CHANNELS = "gcnn", 4, 4
+EPOCHS, BATCH, STEPS = 8, 100, 300
+"""At least so many epochs and so many steps."""
+
+
+class GraphFilter(Model):
+    """score_a = log p(a | x): y = tanh(Σ_k h_k S^k x), then a linear readout over words and channels.
+
+    x are the z-scores of a piece's word frequencies, a signal on the words; S is `author_graph` of the networks of all
+    training pieces together, the same for every author.
+    """
+
+    title = "graph filter on the word network"
+    network = True
+
+    def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "GraphFilter":
+        """Train on the pooled network of all pieces."""
+        size = pieces.num_words
+        graph = author_graph(np.asarray(pieces.pairs.sum(0), dtype=np.float64).reshape(size, size))
+        self.learned = standardize(pieces)
+        self.learned |= {"adjacency": graph.adjacency.astype(np.float32), "kept": graph.kept.astype(np.float32)}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            net = _network(len(graph.kept), num_authors)
+        task = SignalClassification(smoothing=0.1, class_weights="balanced")
+        train = SimpleNamespace(x=self._signals(pieces), y=torch.from_numpy(author))
+        data = SimpleNamespace(train=train, valid=SimpleNamespace(x=train.x[:64], y=train.y[:64]), test=None)
+        batch = min(BATCH, max(1, len(author) // 4))
+        epochs = max(EPOCHS, -(-STEPS // (len(author) // batch)))
+        fit(
+            net,
+            self._shift(),
+            data,
+            task=task,
+            epochs=epochs,
+            look_every=epochs,
+            batch_size=batch,
+            learning_rate=3e-3,
+            weight_decay=0.1,
+            schedule="cosine",
+        )
+        self.learned |= {f"net.{name}": value.numpy() for name, value in net.state_dict().items()}
+        return self
+
+    def scores(self, pieces: Pieces) -> NDArray[np.float64]:
+        """Logarithms of probabilities."""
+        weights = {
+            name.removeprefix("net."): torch.from_numpy(np.ascontiguousarray(value))
+            for name, value in self.learned.items()
+            if name.startswith("net.")
+        }
+        bias = next(value for name, value in weights.items() if name.endswith("bias") and name.startswith("readout"))
+        net = _network(len(self.learned["kept"]), len(bias))
+        net.load_state_dict(weights)
+        with torch.no_grad():
+            return log_softmax(net(self._signals(pieces), self._shift()).double().numpy())
+
+    def _signals(self, pieces: Pieces) -> torch.Tensor:
+        kept: Array = self.learned["kept"]
+        return torch.from_numpy(z_scores(pieces, self.learned)[:, kept.astype(np.int64), None])
+
+    def _shift(self) -> Shift:
+        return Shift.from_matrix(torch.from_numpy(self.learned["adjacency"]))
+
+
+def _network(nodes: int, authors: int) -> Network:
+    return Network(FILTER, [1, CHANNELS], K, FlattenReadout(nodes, authors), activation="tanh")

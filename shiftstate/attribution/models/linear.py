@@ -1,0 +1,120 @@
+"""Linear models: logistic regression and support vectors on frequencies, logistic regression on word pairs."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+
+from shiftstate.attribution.models.base import Array, Model, standardize, z_scores
+from shiftstate.attribution.pieces import Pieces
+
+
+class Logistic(Model):
+    """score_a = log p(a | z), p = softmax(W z + b): z-scores of the word frequencies, authors of equal weight."""
+
+    title = "logistic regression"
+    C = 0.03
+
+    def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "Logistic":
+        """Fit by scikit-learn."""
+        self.learned = standardize(pieces)
+        self.learned |= logistic(z_scores(pieces, self.learned), author, num_authors, self.C)
+        return self
+
+    def scores(self, pieces: Pieces) -> NDArray[np.float64]:
+        """Logarithms of probabilities."""
+        return log_softmax(linear(z_scores(pieces, self.learned), self.learned))
+
+
+class SupportVectors(Model):
+    """score_a = w_a · z + b_a: one author against the others, ½‖w‖² + C Σ max(0, 1 − t (w · z + b))², t = ±1.
+
+    The squared hinge of scikit-learn's `LinearSVC`, for all authors at once.
+    """
+
+    title = "support vector machine"
+    C = 0.002
+
+    def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "SupportVectors":
+        """Minimize by L-BFGS: smooth and convex, so there is one answer."""
+        self.learned = standardize(pieces)
+        z = np.hstack([z_scores(pieces, self.learned), np.ones((len(pieces), 1), dtype=np.float32)])
+        signs = np.where(author[:, None] == np.arange(num_authors), np.float32(1), np.float32(-1))
+
+        def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            w = flat.reshape(num_authors, -1)
+            missing = np.maximum(0, 1 - signs * (z @ w.astype(np.float32).T))
+            slope = -2 * self.C * ((signs * missing).T @ z)
+            return 0.5 * float((w**2).sum()) + self.C * float((missing**2).sum(dtype=np.float64)), (w + slope).ravel()
+
+        found = minimize(
+            loss, np.zeros(num_authors * z.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 200}
+        )
+        weights = found.x.reshape(num_authors, -1).astype(np.float32)
+        self.learned |= {"weights": weights[:, :-1], "bias": weights[:, -1]}
+        return self
+
+    def scores(self, pieces: Pieces) -> NDArray[np.float64]:
+        """Margins."""
+        return linear(z_scores(pieces, self.learned), self.learned)
+
+
+class PairLogistic(Model):
+    """score_a = log p(a | u): logistic regression on the roots of the piece's own network weights, z-scored.
+
+    The pairs are the most frequent ones of the training texts.
+    """
+
+    title = "logistic regression on word pairs"
+    network = True
+    C = 0.001
+    number = 1500
+
+    def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "PairLogistic":
+        """Choose the pairs, then fit by scikit-learn."""
+        mean = np.asarray(pieces.pairs.mean(0)).ravel()
+        chosen = np.sort(np.argsort(-mean, kind="stable")[: min(self.number, int((mean > 0).sum()))])
+        roots = self._roots(pieces, chosen)
+        deviation = roots.std(0)
+        self.learned = {
+            "pairs": chosen.astype(np.float32),
+            "mean": roots.mean(0),
+            "deviation": np.where(deviation > 0, deviation, 1).astype(np.float32),
+        }
+        self.learned |= logistic(self._features(roots), author, num_authors, self.C)
+        return self
+
+    def scores(self, pieces: Pieces) -> NDArray[np.float64]:
+        """Logarithms of probabilities."""
+        roots = self._roots(pieces, self.learned["pairs"].astype(np.int64))
+        return log_softmax(linear(self._features(roots), self.learned))
+
+    def _roots(self, pieces: Pieces, chosen: NDArray[np.int64]) -> Array:
+        roots: Array = np.sqrt(pieces.pairs[:, chosen].toarray()).astype(np.float32)
+        return roots
+
+    def _features(self, roots: Array) -> Array:
+        features: Array = (roots - self.learned["mean"]) / self.learned["deviation"]
+        return features
+
+
+def logistic(x: Array, author: NDArray[np.int64], num_authors: int, C: float) -> dict[str, Array]:
+    """Weights (authors, features) and bias of scikit-learn's logistic regression; two authors have two rows as well."""
+    model = LogisticRegression(C=C, max_iter=300, class_weight="balanced").fit(x, author)
+    weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
+    if num_authors == 2:  # one row then, for the second author
+        weights, bias = np.vstack([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
+    return {"weights": weights.astype(np.float32), "bias": bias.astype(np.float32)}
+
+
+def linear(x: Array, learned: dict[str, Array]) -> NDArray[np.float64]:
+    """W x + b."""
+    values: NDArray[np.float64] = (x @ learned["weights"].T + learned["bias"]).astype(np.float64)
+    return values
+
+
+def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithms of probabilities, row by row."""
+    scores = scores - scores.max(1, keepdims=True)
+    shifted: NDArray[np.float64] = scores - np.log(np.exp(scores).sum(1, keepdims=True))
+    return shifted
