@@ -37,6 +37,7 @@ BESIDE = {
     "places": set(),
     "texts": {"checks", "files", "pictures", "places"},
     "datasets": {"checks", "graphs", "texts"},
+    "attribution": {"checks", "files", "pictures", "texts", "graphs", "readout", "network", "tasks", "training"},
     "lens": {"checks", "places", "graphs", "filters", "layers"},
     "stability": {"lens"},
     "tables": {"checks", "files", "graphs"},
@@ -48,7 +49,7 @@ BESIDE = {
 # What the rooms of the line may import from beside it.
 TAKES = {
     "experiments": {"datasets", "lens", "texts", "pictures", "places"},
-    "commands": {"datasets", "lens", "texts", "bench", "own_data"},
+    "commands": {"datasets", "lens", "texts", "attribution", "bench", "own_data"},
 }
 
 

@@ -17,6 +17,7 @@ from shiftstate.attribution.model_file import read_model, write_model
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.pieces import SHORTEST, Pieces, choose_words, cut_texts
+from shiftstate.attribution.verification import Verifier, learn_verifier
 from shiftstate.checks import check_name, check_whole
 from shiftstate.texts.word_lists import load_words
 from shiftstate.texts.word_networks import check_network_size
@@ -90,6 +91,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.learned_[name] = kind().fit(pieces, author[pieces.text], len(names))
         self.scaling_ = standardize(pieces)
         self.impostors_ = learn_impostors(z_scores(pieces, self.scaling_), pieces.text, author.tolist())
+        self.verifier_ = learn_verifier(self.impostors_.profiles, author)
         self.listed_ = tuple(listed)
         self.titles_ = tuple(library.titles)
         return self
@@ -117,17 +119,30 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = max(groups, key=lambda name: (self.held_out_[name]["accuracy"], -self.held_out_[name]["log_loss"]))
         self.recommended_ = best if self.model == "auto" else self.model
 
-    def cut(self, text: str, title: str = "the text") -> Pieces:
-        """A text as pieces over the model's words."""
+    def encode(self, text: str, title: str = "the text") -> Encoded:
+        """A text as numbers of the model's words; one that is too short for any answer raises."""
         encoded = Vocabulary(self.listed_, fixed=True).encode(text)
         check_length(encoded, title)
-        return cut_texts([encoded], self.listed_, self.length)
+        return encoded
+
+    def cut(self, text: str | Encoded) -> Pieces:
+        """A text as pieces over the model's words."""
+        return cut_texts([self.encode(text) if isinstance(text, str) else text], self.listed_, self.length)
 
     def logarithms(self, pieces: Pieces, model: str | None = None) -> NDArray[np.float64]:
         """log p of every piece, (n, authors), by the recommended model or another one."""
         name = model or self.recommended_
         group = list(MODELS) if name == COMBINED else [name]
         return self.calibrations_[name].logarithms([self.learned_[one].scores(pieces) for one in group])
+
+    def profile(self, pieces: Pieces) -> NDArray[np.float32]:
+        """Mean z-scores of the words of a text."""
+        mean: NDArray[np.float32] = z_scores(pieces, self.scaling_).mean(0)
+        return mean
+
+    def same_author(self, first: str | Encoded, second: str | Encoded) -> float:
+        """The probability that one author wrote both texts, whoever it was."""
+        return self.verifier_.probability(self.profile(self.cut(first)), self.profile(self.cut(second)))
 
     def predict_proba(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, authors), calibrated on held-out texts; columns in the order of ``classes_``."""
@@ -148,6 +163,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "titles": list(self.titles_),
             "recommended": self.recommended_,
             "held_out": self.held_out_,
+            "verifier": [self.verifier_.slope, self.verifier_.intercept],
             "calibrations": {name: [*one.weights, one.power] for name, one in self.calibrations_.items()},
         }
         arrays: dict[str, NDArray[Any]] = {
@@ -166,6 +182,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.array(head["authors"], dtype=np.str_)
             self.listed_, self.titles_ = tuple(head["words"]), tuple(head["titles"])
             self.recommended_, self.held_out_ = head["recommended"], head["held_out"]
+            self.verifier_ = Verifier(*map(float, head["verifier"]))
             self.calibrations_ = {
                 name: Calibration(tuple(map(float, weights)), float(power))
                 for name, (*weights, power) in head["calibrations"].items()

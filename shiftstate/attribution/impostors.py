@@ -33,13 +33,21 @@ class Impostors:
         """Of a text with these mean z-scores, for one author."""
         return float(_scores(profile, self.profiles, self.author, np.ones(len(self.author), dtype=bool))[candidate])
 
-    def strangers(self, score: float, pieces: int) -> tuple[float, float]:
-        """The share of strangers' texts that score as high or higher, and of the authors' own that score lower."""
-        size = int(np.abs(np.log(np.array(SIZES)) - np.log(max(pieces, 1))).argmin())
-        absent, present = self.absent[size], self.present[size]
-        present = present[~np.isnan(present)]
-        higher = float((absent >= score).mean()) if len(absent) else float("nan")
-        return higher, float((present < score).mean()) if len(present) else float("nan")
+    def threshold(self, pieces: int) -> float:
+        """The score below which one in twenty texts of authors who are there falls; 0 if unknown."""
+        present = self._known(self.present, pieces)
+        return float(np.quantile(present, 0.05)) if len(present) and len(self._known(self.absent, pieces)) else 0.0
+
+    def strangers(self, score: float, pieces: int) -> float:
+        """The share of strangers' texts that score as high or higher; NaN if unknown."""
+        absent = self._known(self.absent, pieces)
+        return float((absent >= score).mean()) if len(absent) else float("nan")
+
+    def _known(self, scores: NDArray[np.float64], pieces: int) -> NDArray[np.float64]:
+        """Of texts of about as many pieces."""
+        row = scores[int(np.abs(np.log(np.array(SIZES)) - np.log(max(pieces, 1))).argmin())]
+        known: NDArray[np.float64] = row[~np.isnan(row)]
+        return known
 
 
 def learn_impostors(z: NDArray[np.float32], text: NDArray[np.int64], author: Sequence[int]) -> Impostors:

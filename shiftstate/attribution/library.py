@@ -31,6 +31,10 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def after(self, place: int) -> "Encoded":
+        """The text from a place on."""
+        return Encoded(self.ids[place:], self.sentence[place:])
+
 
 class Vocabulary:
     """Words by number, growing with every text that is encoded; or fixed, and other words are −1."""

@@ -14,10 +14,15 @@ FORMAT = 1
 KIND = "shiftstate.attribution"
 
 
-def write_model(path: Path, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a model, whole or not at all."""
+def check_place(path: Path) -> None:
+    """Raise if no file can be written there."""
     if path.is_dir() or not path.parent.is_dir():
         raise ValueError(f"{path} cannot be written; expected a file name in a folder that exists")
+
+
+def write_model(path: Path, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a model, whole or not at all."""
+    check_place(path)
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     write_whole(path, save(tensors, metadata={KIND: json.dumps({"format": FORMAT} | head)}))
 

@@ -13,7 +13,7 @@ class Logistic(Model):
     """score_a = log p(a | z), p = softmax(W z + b): z-scores of the word frequencies, authors of equal weight."""
 
     title = "logistic regression"
-    C = 0.03
+    C = 0.1
 
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "Logistic":
         """Fit by scikit-learn."""
@@ -33,7 +33,7 @@ class SupportVectors(Model):
     """
 
     title = "support vector machine"
-    C = 0.002
+    C = 0.006
 
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "SupportVectors":
         """Minimize by L-BFGS: smooth and convex, so there is one answer."""

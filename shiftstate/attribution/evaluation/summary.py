@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from shiftstate.attribution.attributor import COMBINED
 from shiftstate.attribution.calibration import Calibration, calibrate
-from shiftstate.attribution.evaluation import HeldOut
+from shiftstate.attribution.evaluation.held_out import HeldOut
 from shiftstate.attribution.folds import deal
 from shiftstate.attribution.metrics import answer_metrics, bootstrap
 from shiftstate.attribution.models import MODELS
@@ -26,7 +26,10 @@ LENGTHS = (1, 2, 5, 10)
 CALIBRATION_FOLDS = 10
 
 
-def judge(held: HeldOut) -> dict[str, dict[str, NDArray[np.float64]]]:
+Judged = dict[str, NDArray[np.float64]]
+
+
+def judge(held: HeldOut) -> dict[str, Judged]:
     """Probabilities by model: of "pieces", "halves", "texts", and of runs of pieces, each calibrated on other texts.
 
     The weights and the calibration of a text are learned from the held-out scores of the texts in nine other groups.
@@ -39,7 +42,7 @@ def judge(held: HeldOut) -> dict[str, dict[str, NDArray[np.float64]]]:
 
 def _judge_one(
     held: HeldOut, models: list[str], text: NDArray[np.int64], texts: NDArray[np.int64], groups: list[tuple[int, ...]]
-) -> dict[str, NDArray[np.float64]]:
+) -> Judged:
     scores = [held.scores[name] for name in models]
     halves = [held.half_scores[name] for name in models]
     size = scores[0].shape[1]
@@ -74,9 +77,8 @@ def runs(text: NDArray[np.int64], number: int) -> list[NDArray[np.int64]]:
     return found
 
 
-def summarize(held: HeldOut) -> dict[str, Any]:
+def summarize(held: HeldOut, judged: dict[str, Judged]) -> dict[str, Any]:
     """Everything of `evaluation.json`."""
-    judged = judge(held)
     text = held.pieces.text[held.tested]
     texts = np.unique(text)
     author = held.author
@@ -101,7 +103,7 @@ def summarize(held: HeldOut) -> dict[str, Any]:
 
 
 def _measures(
-    judged: dict[str, NDArray[np.float64]],
+    judged: Judged,
     text: NDArray[np.int64],
     texts: NDArray[np.int64],
     author: NDArray[np.int64],
@@ -132,7 +134,7 @@ def _measures(
 def _why(
     best: str,
     models: dict[str, dict[str, Any]],
-    judged: dict[str, dict[str, NDArray[np.float64]]],
+    judged: dict[str, Judged],
     truth: NDArray[np.int64],
     text: NDArray[np.int64],
 ) -> str:
@@ -147,26 +149,20 @@ def _why(
     )
 
 
-def _networks_add(
-    judged: dict[str, dict[str, NDArray[np.float64]]], truth: NDArray[np.int64], text: NDArray[np.int64]
-) -> dict[str, Any]:
+def _networks_add(judged: dict[str, Judged], truth: NDArray[np.int64], text: NDArray[np.int64]) -> dict[str, Any]:
     gap = _gap(judged[COMBINED], judged[FREQUENCIES], truth)
     low, high = bootstrap(gap, text)
     verdict = "yes" if low > 0 else "no: they make it worse" if high < 0 else "not shown: the interval holds zero"
     return {"points": 100 * float(gap.mean()), "interval": (100 * low, 100 * high), "verdict": verdict}
 
 
-def _gap(
-    left: dict[str, NDArray[np.float64]], right: dict[str, NDArray[np.float64]], truth: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _gap(left: Judged, right: Judged, truth: NDArray[np.int64]) -> NDArray[np.float64]:
     hits = [(one["pieces"].argmax(1) == truth).astype(float) for one in (left, right)]
     difference: NDArray[np.float64] = hits[0] - hits[1]
     return difference
 
 
-def _by_author(
-    judged: dict[str, NDArray[np.float64]], text: NDArray[np.int64], texts: NDArray[np.int64], held: HeldOut
-) -> dict[str, Any]:
+def _by_author(judged: Judged, text: NDArray[np.int64], texts: NDArray[np.int64], held: HeldOut) -> dict[str, Any]:
     """How hard every author is, and for whom the excerpts are taken."""
     names, author = held.library.names, held.author
     found: dict[str, Any] = {}

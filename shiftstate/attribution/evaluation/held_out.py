@@ -72,8 +72,8 @@ def hold_out(
     check_held_out(library.authors)
     for text, title in zip(library.texts, library.titles, strict=True):
         check_length(text, title)
-    listed = list_words(words, library)
     dealt = leave_one_out(library.authors) if folds is None else deal(library.authors, check_whole("folds", folds, 2))
+    listed = list_words(words, library)
     vocabulary = library.vocabulary.words
     say("counting words and pairs")
     cuts = [cut_texts(library.texts, listed, size, vocabulary) for size in (length, length // 2)]

@@ -1,0 +1,79 @@
+"""The answers as one page: no script, no other file."""
+
+from collections.abc import Sequence
+from html import escape
+
+from shiftstate.attribution.answers.rolling import draw_rolling
+from shiftstate.attribution.answers.verdict import NONE, UNDECIDED, Reasons, Verdict
+from shiftstate.attribution.attributor import Attributor
+from shiftstate.pictures import render
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+h2 { margin-top: 2.5rem; } table { border-collapse: collapse; }
+td, th { padding: .15rem .8rem .15rem 0; text-align: left; }
+.answer { font-size: 1.25rem; } .bar { background: #3b76b8; height: .7rem; display: inline-block; }
+.columns { display: flex; flex-wrap: wrap; gap: 2rem; } svg { max-width: 100%; height: auto; } .note { color: #777; }
+"""
+
+
+def verdict_page(attributor: Attributor, verdicts: Sequence[Verdict]) -> str:
+    """All verdicts of one call."""
+    held = attributor.held_out_[attributor.recommended_]
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Who wrote this?</title>",
+        f"<style>{STYLE}</style></head><body><h1>Who wrote this?</h1>",
+        f"<p>{len(attributor.classes_)} authors, {len(attributor.titles_)} texts, {len(attributor.listed_)} words. "
+        f"Model: <b>{escape(attributor.recommended_)}</b>, which told {100 * held['accuracy']:.1f} % of held-out "
+        f"excerpts of {attributor.length:,} words right (whole texts held out; calibration error "
+        f"{held['calibration_error']:.3f}).</p>",
+        *(_section(verdict) for verdict in verdicts),
+        "<h2>What the numbers mean</h2><p>Probabilities are among the authors of the model only, and are calibrated on "
+        "held-out texts of the same authors. A text of another genre, time or translator is not covered. "
+        f"“{UNDECIDED}” means that no author reaches the probability asked for; “{NONE}” that the first author does "
+        "not stay the nearest when other words are looked at, as is usual for texts of strangers.</p></body></html>",
+    ]
+    return "\n".join(parts)
+
+
+def _section(verdict: Verdict) -> str:
+    rows = [
+        f"<tr><td>{escape(author)}</td><td>{p:.3f}</td><td>{100 * verdict.votes[author]:.0f} %</td>"
+        f"<td><span class='bar' style='width:{16 * p:.2f}rem'></span></td></tr>"
+        for author, p in list(verdict.probabilities.items())[:10]
+    ]
+    models = [
+        f"<tr><td>{escape(name)}</td><td>{escape(author)}</td><td>{p:.3f}</td></tr>"
+        for name, (author, p) in verdict.by_model.items()
+    ]
+    first, second = list(verdict.probabilities)[:2]
+    notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in verdict.notes)
+    picture = render(draw_rolling(verdict), "svg").decode()
+    picture = picture[picture.index("<svg") :]
+    return (
+        f"<h2>{escape(verdict.title)}</h2><p class='answer'><b>{escape(verdict.answer)}</b></p>"
+        f"<p>{verdict.words:,} words, {verdict.pieces} excerpts. {escape(impostor_sentence(verdict))}</p>{notes}"
+        f"<table><tr><th>author</th><th>probability</th><th>votes</th><th></th></tr>{''.join(rows)}</table>"
+        f"<h3>Along the text</h3>{picture}"
+        f"<h3>What speaks for {escape(first)} and against, beside {escape(second)}</h3><div class='columns'>"
+        f"{_reasons('words for', verdict.words_for)}{_reasons('words against', verdict.words_against)}"
+        f"{_reasons('pairs for', verdict.pairs_for)}{_reasons('pairs against', verdict.pairs_against)}</div>"
+        f"<h3>What each model says</h3><table><tr><th>model</th><th>author</th><th>probability</th></tr>"
+        f"{''.join(models)}</table>"
+    )
+
+
+def impostor_sentence(verdict: Verdict) -> str:
+    """The impostors' test in words."""
+    author = next(iter(verdict.probabilities))
+    return (
+        f"{author} stays the nearest in {100 * verdict.impostor_score:.0f} % of the rounds with half of the words; "
+        f"{100 * verdict.strangers_as_high:.0f} % of texts by an author who is not there reach that."
+        if verdict.strangers_as_high == verdict.strangers_as_high
+        else "There are too few authors to say whether it may be none of them."
+    )
+
+
+def _reasons(title: str, reasons: Reasons) -> str:
+    rows = "".join(f"<tr><td>{escape(name)}</td><td>{value:+.3f}</td></tr>" for name, value in reasons)
+    return f"<div><b>{title}</b><table>{rows}</table></div>"

@@ -1,0 +1,145 @@
+"""The answer for one text: authors in order, how sure, and which words say so."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shiftstate.attribution.attributor import Attributor
+from shiftstate.attribution.metrics import SURE
+from shiftstate.attribution.models import MODELS
+from shiftstate.attribution.pieces import cut_texts
+
+STEPS = 4
+"""Places of the rolling plot per length of a piece."""
+NONE, UNDECIDED = "perhaps none of these", "undecided"
+Reasons = list[tuple[str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Who wrote a text."""
+
+    title: str
+    words: int
+    pieces: int
+    answer: str
+    """An author, "undecided" or "perhaps none of these"."""
+    model: str
+    probabilities: dict[str, float]
+    """By author, the likeliest first."""
+    votes: dict[str, float]
+    """Share of the pieces whose likeliest author it is, in the same order."""
+    by_model: dict[str, tuple[str, float]]
+    """The first author of every model, and the probability."""
+    impostor_score: float
+    impostor_threshold: float
+    strangers_as_high: float
+    """Share of strangers' texts that score as high or higher."""
+    words_for: Reasons
+    """Of the first author against the second, in units of log odds."""
+    words_against: Reasons
+    pairs_for: Reasons
+    pairs_against: Reasons
+    rolling: NDArray[np.float64]
+    """(places, authors): probabilities of overlapping pieces along the text."""
+    rolling_at: NDArray[np.int64]
+    """(places): the word in the middle of each."""
+    authors: tuple[str, ...]
+    """Of the columns of ``rolling``."""
+    notes: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything except the rolling probabilities of all but five authors."""
+        leading = list(self.probabilities)[:5]
+        columns = [self.authors.index(author) for author in leading]
+        return {
+            **{key: value for key, value in vars(self).items() if key not in ("rolling", "rolling_at", "authors")},
+            "rolling": {
+                "at_word": self.rolling_at.tolist(),
+                **{name: self.rolling[:, one].round(4).tolist() for name, one in zip(leading, columns, strict=True)},
+            },
+        }
+
+
+def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SURE) -> Verdict:
+    """Ask the recommended model, the others, and the impostors."""
+    encoded = attributor.encode(text, title)
+    pieces = attributor.cut(encoded)
+    logarithms = attributor.logarithms(pieces)
+    name = attributor.recommended_
+    p = attributor.calibrations_[name].together(logarithms)
+    names = attributor.classes_.tolist()
+    order = np.argsort(-p, kind="stable")
+    votes = np.bincount(logarithms.argmax(1), minlength=len(names)) / len(pieces)
+    by_model = {one: attributor.calibrations_[one].together(attributor.logarithms(pieces, one)) for one in MODELS}
+    score = attributor.impostors_.score(attributor.profile(pieces), int(order[0]))
+    threshold = attributor.impostors_.threshold(len(pieces))
+    stranger = score < threshold
+    words_for, words_against = _words(attributor, pieces.counts.mean(0), int(order[0]), int(order[1]))
+    pairs_for, pairs_against = _pairs(
+        attributor, np.asarray(pieces.pairs.mean(0)).ravel(), int(order[0]), int(order[1])
+    )
+    at, rolling = _roll(attributor, encoded)
+    notes = []
+    if len(encoded) < attributor.length:
+        notes.append(f"the text has {len(encoded)} words, less than a piece of {attributor.length}: read with caution")
+    return Verdict(
+        title,
+        len(encoded),
+        len(pieces),
+        NONE if stranger else names[order[0]] if p[order[0]] >= sure else UNDECIDED,
+        name,
+        {names[one]: float(p[one]) for one in order},
+        {names[one]: float(votes[one]) for one in order},
+        {one: (names[int(each.argmax())], float(each.max())) for one, each in by_model.items()},
+        score,
+        threshold,
+        attributor.impostors_.strangers(score, len(pieces)),
+        words_for,
+        words_against,
+        pairs_for,
+        pairs_against,
+        rolling,
+        at,
+        tuple(names),
+        tuple(notes),
+    )
+
+
+def _words(attributor: Attributor, frequency: NDArray[np.float32], first: int, second: int) -> tuple[Reasons, Reasons]:
+    """(W_a − W_b) · z of the logistic regression, word by word."""
+    learned = attributor.learned_["logistic"].learned
+    z = (frequency - learned["mean"]) / learned["deviation"]
+    return _reasons((learned["weights"][first] - learned["weights"][second]) * z, attributor.listed_)
+
+
+def _pairs(attributor: Attributor, share: NDArray[np.float32], first: int, second: int) -> tuple[Reasons, Reasons]:
+    """Share of a pair times log(P_a / P_b), of the author's chains."""
+    chains = attributor.learned_["wan_entropy"].learned["logarithms"]
+    gain = share * (chains[first] - chains[second])
+    n = len(attributor.listed_)
+    strong = np.unique(np.concatenate([np.argsort(-gain)[:20], np.argsort(gain)[:20]]))
+    names = [f"{attributor.listed_[one // n]} … {attributor.listed_[one % n]}" for one in strong]
+    return _reasons(gain[strong], names)
+
+
+def _reasons(gain: NDArray[np.float32], names: Any) -> tuple[Reasons, Reasons]:
+    order = np.argsort(-gain, kind="stable")
+    speaking_for = [(str(names[one]), float(gain[one])) for one in order[:10] if gain[one] > 0]
+    return speaking_for, [(str(names[one]), float(gain[one])) for one in order[::-1][:10] if gain[one] < 0]
+
+
+def _roll(attributor: Attributor, encoded: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Pieces that overlap, so that a change of hand is seen within a quarter of a piece."""
+    length = min(attributor.length, len(encoded))
+    starts = [length * step // STEPS for step in range(STEPS)]
+    starts = [start for start in dict.fromkeys(starts) if len(encoded) - start >= length]
+    at, found = [], []
+    for start in starts:
+        pieces = cut_texts([encoded.after(start)], attributor.listed_, length)
+        found.append(np.exp(attributor.logarithms(pieces)))
+        at.append(start + length // 2 + length * np.arange(len(pieces)))
+    order = np.argsort(np.concatenate(at), kind="stable")
+    return np.concatenate(at)[order], np.concatenate(found)[order]

@@ -1,0 +1,1 @@
+"""How good are the models for these texts? Every text held out in turn."""

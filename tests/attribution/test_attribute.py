@@ -1,0 +1,201 @@
+"""`shiftstate attribute` from folder to verdict, and the same in Python."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from shiftstate import cli
+from shiftstate.attribution import Attributor
+from shiftstate.attribution.answers.verdict import NONE, UNDECIDED, give_verdict
+from tests.attribution.books import book, write_books
+
+SMALL = ("--words", "auto:16", "--length", "200")
+
+
+def run(*arguments, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["shiftstate", "attribute", *map(str, arguments)])
+    try:
+        cli.main()
+        code = 0
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    return lambda *arguments: run(*arguments, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A model of four authors, as a file."""
+    root = tmp_path_factory.mktemp("trained")
+    texts = [book(author, number) for author in range(4) for number in range(3)]
+    authors = [name for name in ("ann", "bob", "cid", "dan") for _ in range(3)]
+    attributor = Attributor(words="auto:16", length=200).fit(texts, authors)
+    attributor.save(root / "model")
+    return attributor, root / "model"
+
+
+def test_new_books_are_told_and_probabilities_are_those_of_the_file(trained):
+    attributor, file = trained
+    new = [book(author, 7) for author in range(4)]
+    p = attributor.predict_proba(new)
+    assert np.allclose(p.sum(1), 1)
+    assert attributor.predict(new).tolist() == ["ann", "bob", "cid", "dan"]
+    again = Attributor.load(file)
+    assert np.array_equal(again.predict_proba(new), p)
+    assert again.get_params() == attributor.get_params()
+
+
+def test_it_is_an_estimator_of_scikit_learn(trained):
+    attributor, _ = trained
+    copy = clone(attributor)
+    assert copy.get_params() == {"words": "auto:16", "length": 200, "model": "auto"}
+    assert not hasattr(copy, "classes_")
+    assert attributor.score([book(0, 8), book(1, 8)], ["ann", "bob"]) == 1
+
+
+def test_a_verdict_holds_votes_words_pairs_and_the_way_along_the_text(trained):
+    attributor, _ = trained
+    verdict = give_verdict(attributor, book(2, 7), "disputed")
+    assert verdict.answer == "cid"
+    assert next(iter(verdict.probabilities)) == "cid"
+    assert sum(verdict.votes.values()) == pytest.approx(1)
+    assert all(value > 0 for _, value in verdict.words_for + verdict.pairs_for)
+    assert all(value < 0 for _, value in verdict.words_against + verdict.pairs_against)
+    assert len(verdict.words_for) <= 10
+    assert verdict.rolling.shape == (len(verdict.rolling_at), 4)
+    assert (np.diff(verdict.rolling_at) == 50).all()
+    assert set(verdict.by_model) == {"delta", "logistic", "svm", "wan_entropy", "wan_logistic", "filter"}
+
+
+def test_a_change_of_hand_is_seen_along_the_text(trained):
+    attributor, _ = trained
+    verdict = give_verdict(attributor, book(0, 7) + " " + book(3, 7), "two hands")
+    named = np.array(verdict.authors)[verdict.rolling.argmax(1)]
+    first, second = named[verdict.rolling_at < 1100], named[verdict.rolling_at > 1300]
+    assert (first == "ann").mean() > 0.8
+    assert (second == "dan").mean() > 0.8
+
+
+def test_strangers_score_lower_than_the_authors_and_no_answer_is_surer_than_asked_for(trained):
+    attributor, _ = trained
+    own = [give_verdict(attributor, book(author, 9), "own") for author in range(4)]
+    strange = [give_verdict(attributor, book(author, 0), "strange") for author in range(20, 26)]
+    assert np.mean([one.impostor_score for one in own]) > np.mean([one.impostor_score for one in strange])
+    assert sum(one.answer == NONE for one in strange) > sum(one.answer == NONE for one in own)
+    unsure = give_verdict(attributor, book(0, 9), "own", sure=1.01)
+    assert unsure.answer in (UNDECIDED, NONE)
+
+
+def test_a_short_text_is_answered_with_a_note_and_a_tiny_one_not_at_all(trained):
+    attributor, _ = trained
+    verdict = give_verdict(attributor, " ".join(book(1, 7).split()[:150]), "short")
+    assert verdict.pieces == 1
+    assert "less than a piece of 200" in verdict.notes[0]
+    with pytest.raises(ValueError, match="tiny has 3 words; expected 100 or more"):
+        give_verdict(attributor, "only three words", "tiny")
+
+
+def test_training_predicting_and_verifying_by_command(command, tmp_path):
+    texts = write_books(tmp_path / "texts", books=2)
+    code, out, err = command("train", "--texts", texts, "--out", tmp_path / "model", *SMALL)
+    assert code == 0, err
+    assert "3 authors, 6 texts, 16 words" in out
+    assert out.count("<- trusted") == 1
+    assert "warning: excerpts of 200 words are short" in err
+    disputed = tmp_path / "disputed <b>.txt"
+    disputed.write_text(book(1, 7))
+    page, numbers = tmp_path / "page.html", tmp_path / "numbers.json"
+    code, out, _ = command("predict", tmp_path / "model", disputed, "--page", page, "--json", numbers)
+    assert code == 0
+    assert out.startswith("disputed <b>: ")
+    assert "bob" in out.splitlines()[1]
+    assert "words for bob beside" in out
+    content = page.read_text()
+    assert "disputed &lt;b&gt;" in content
+    assert "<script" not in content
+    assert "<svg" in content
+    (verdict,) = json.loads(numbers.read_text())
+    assert next(iter(verdict["probabilities"])) == "bob"
+    code, out, _ = command("verify", tmp_path / "model", disputed, texts / "bob" / "bob0.txt")
+    assert code == 0
+    assert "probability of the same author" in out
+
+
+def test_an_evaluation_is_resumed_and_the_same_with_any_number_of_workers(command, tmp_path):
+    texts = write_books(tmp_path / "texts", books=2, words=800)
+    code, out, _ = command("evaluate", "--texts", texts, "--out", tmp_path / "out", "--workers", 1, *SMALL)
+    assert code == 0
+    evaluation = json.loads((tmp_path / "out" / "evaluation.json").read_text())
+    assert f"recommended: {evaluation['recommended']}" in out
+    assert {"delta", "logistic", "svm", "wan_entropy", "filter", "combined"} <= set(evaluation["models"])
+    for measures in evaluation["models"].values():
+        assert {"accuracy_excerpts", "accuracy_books", "calibration_error", "cllr", "brier"} <= set(measures)
+        assert set(measures["accuracy_by_length"]) == {"100", "200", "400"}
+    assert evaluation["folds"] == 6
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "evaluation.json", "tables.md", "texts.csv", "confusion.svg", "calibration.svg", "lengths.svg", "folds",
+    }  # fmt: skip
+    folds = sorted((tmp_path / "out" / "folds").iterdir())
+    times = [path.stat().st_mtime_ns for path in folds]
+    for path in folds[:2]:
+        path.unlink()
+    code, _, err = command("evaluate", "--texts", texts, "--out", tmp_path / "out", "--workers", 2, *SMALL)
+    assert code == 0
+    assert "6 folds, 4 were there" in err
+    assert [path.stat().st_mtime_ns for path in folds[2:]] == times[2:]
+    assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == evaluation
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["train", "--texts", "absent", "--out", "m"], "absent cannot be read"),
+        (["train", "--texts", "texts", "--out", "no/m"], "expected a file name in a folder that exists"),
+        (["train", "--texts", "texts", "--out", "m", "--words", "auto:x"], "as in auto:300"),
+        (["train", "--texts", "texts", "--out", "m", "--words", "auto:9999"], "different words"),
+        (
+            ["train", "--texts", "texts", "--out", "m", "--length", "3"],
+            "length is 3; expected a whole number of at least",
+        ),
+        (["train", "--texts", "texts", "--out", "m", "--model", "detla"], "did you mean 'delta'?"),
+        (["train", "--texts", "single", "--out", "m", *SMALL], "expected two such authors or more"),
+        (["train", "--texts", "twice", "--out", "m", *SMALL], "hold the same text"),
+        (["train", "--texts", "binary", "--out", "m", *SMALL], "is a binary file"),
+        (["predict", "texts/ann/ann0.txt", "texts/ann/ann0.txt"], "is no attribution model"),
+        (["predict", "absent", "texts/ann/ann0.txt"], "absent cannot be read"),
+        (["evaluate", "--texts", "texts", "--out", "out", "--folds", "1"], "folds is 1"),
+    ],
+)
+def test_bad_input_is_one_line_exit_code_2_and_no_file(command, tmp_path, monkeypatch, arguments, complaint):
+    monkeypatch.chdir(tmp_path)
+    write_books(tmp_path / "texts", ("ann", "bob"), books=2, words=400)
+    write_books(tmp_path / "single", ("ann", "bob"), books=1, words=400)
+    write_books(tmp_path / "twice", ("ann", "bob"), books=2, words=400)
+    (tmp_path / "twice" / "bob" / "copy.txt").write_text(book(0, 0, 400))
+    write_books(tmp_path / "binary", ("ann", "bob"), books=2, words=400)
+    (tmp_path / "binary" / "bob" / "b.txt").write_bytes(b"\0\1")
+    code, _, err = command(*arguments)
+    assert code == 2
+    last = err.strip().splitlines()[-1]
+    assert last.startswith("shiftstate: ")
+    assert complaint in last
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_damaged_model_is_one_line(trained, tmp_path):
+    data = trained[1].read_bytes()
+    renamed = data.replace(b"verifier", b"verifeir")
+    for number, damaged in enumerate([data[:50], data[: len(data) // 2], b"", b"\xff" * 100, renamed]):
+        file = tmp_path / f"m{number}"
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match="is no attribution model") as error:
+            Attributor.load(file)
+        assert "\n" not in str(error.value)
