@@ -1,137 +1,104 @@
-"""One call of a fused filter: as an autograd function, and as an operator of torch.library for traced graphs.
+"""One call of a fused recurrence: as an autograd function, and as an operator of torch.library for traced graphs.
 
-Both run `_forward` and `_backward` below. The operator costs a tenth of a millisecond more a call, so it is used where
-it is needed: under torch.compile and torch.export.
+Both run `_forward` and the recurrence's backward. The operator costs a tenth of a millisecond more per call, so it is
+used where it is needed: under torch.compile and torch.export.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.borrow import borrow
 from shiftstate.filters.fused.compiled import announced
-from shiftstate.filters.fused.matrix import MatrixRecurrence
-from shiftstate.filters.fused.once import once, refuse_twice
+from shiftstate.filters.fused.pool import prepare
 from shiftstate.filters.fused.product import check_operator
-from shiftstate.filters.fused.setting import Setting
+from shiftstate.filters.fused.second_derivative import only_first, raise_second
+from shiftstate.filters.fused.spec import Spec
 
 
-def _matrix(setting: Setting, x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Any) -> MatrixRecurrence:
-    setting.check(x, w, weights)
-    with torch.no_grad():
-        return MatrixRecurrence(setting, x.detach(), w.detach(), weights, operator)
+def call(spec: Spec, x: Tensor, w: Tensor, weights: list[Tensor], operator: Sequence[Tensor]) -> Tensor:
+    """y (N, B, F), differentiable once.
 
-
-def _forward(setting: Setting, names: str, keep: bool, x, w, weights, operator) -> tuple[Tensor, list[Tensor], Any]:
-    """The filter's output before the sum over g, what a backward needs, and the recurrence with its loan.
-
-    A recurrence on loan keeps what the backward needs itself.
+    Args:
+        spec: the cell and its options.
+        x: the input as the recurrence sees it: (N, B, 1, G) of a bank, (N, B, F, 1) of a depthwise filter, (N, B, G) of
+            dense mixing.
+        w: w_0; other than x only with dense mixing, (N, B, F).
+        weights: in the order of `Spec.names`.
+        operator: the tensors of S.
     """
+    keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, w, *weights))
+    if torch.compiler.is_compiling():
+        return _summed(spec, filter_op(spec.pack(), keep, x, w, weights, list(operator))[0])
+    return _Fused.apply(spec, keep, list(operator), x, w, *weights)
+
+
+def _summed(spec: Spec, y: Tensor) -> Tensor:
+    """Σ_g of a bank; a depthwise filter has one input per channel, and dense mixing has summed already."""
+    return y if spec.dense else y.squeeze(-1) if y.shape[-1] == 1 else y.sum(-1)
+
+
+def _forward(spec: Spec, keep: bool, x, w, weights, operator) -> tuple[Tensor, Any, Any]:
+    """The filter's output before the sum over g, and the recurrence with its place in the pool."""
     check_operator(operator, x.shape[0], x.dtype)
-    named = dict(zip(names.split(), weights, strict=True))
-    if setting.dense:
-        matrix = _matrix(setting, x, w, named, operator)
-        with announced(*matrix.variant(), keep):
-            return *matrix.forward(keep), (matrix, None)
-    recurrence, loan = borrow(setting, x, w, named, keep)
     with torch.no_grad():
-        recurrence.load(x, named, operator)
-    with announced(*recurrence.variant(), keep):
-        y = recurrence.forward()
-    return y, [] if loan or not keep else recurrence.release(), (recurrence, loan)
+        recurrence, taken = prepare(spec, keep, x, w, weights, operator)
+        with announced(*recurrence.variant(), keep):
+            return recurrence.forward(), recurrence, taken
 
 
-def _backward(recurrence: Any, names: str, need_x: bool, dy, y, kept, x) -> list[Tensor | None]:
-    """Gradients of x, of w_0 and of the weights; None where nobody needs them."""
-    with announced(*recurrence.variant(), "backward", need_x):
-        if recurrence.setting.dense:
-            dx, dw, grads = recurrence.backward(dy, y, kept)
-        else:
-            dx, grads = recurrence.backward(dy, y, kept, need_x)
-            dx, dw = None if dx is None else _like(dx, x), None
-    return [dx, dw, *(grads[name] for name in names.split())]
-
-
-def _like(dx: Tensor, x: Tensor) -> Tensor:
-    """The gradient of an x that was spread over f."""
-    return dx.sum(2, keepdim=True) if x.shape[2] != dx.shape[2] else dx
+def _backward(recurrence: Any, need_x: bool, dy, y, kept) -> list[Tensor | None]:
+    """Gradients of x, of w_0 and of the weights; None for what is not used or not needed."""
+    with torch.no_grad(), announced(*recurrence.variant(), "backward", need_x):
+        dx, dw, grads = recurrence.backward(dy, y, kept, need_x)
+    return [dx, dw, *grads]
 
 
 class _Fused(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, setting, names, keep, operator, x, w, *weights):
-        y, kept, held = _forward(setting, names, keep, x, w, weights, operator)
+    def forward(ctx, spec, keep, operator, x, w, *weights):
+        y, recurrence, taken = _forward(spec, keep, x, w, weights, operator)
         if keep:
-            ctx.recurrence, ctx.loan = held
-            ctx.names, ctx.kept = names, len(kept)
+            kept = [] if taken else recurrence.release()  # one of the pool keeps it all itself
+            ctx.recurrence, ctx.taken, ctx.kept = recurrence, taken, len(kept)
             # Weights, x and S are saved for autograd's sake: it notices if they are changed before the backward.
             ctx.save_for_backward(y, *kept, x, w, *weights, *operator)
-        return _summed(setting.dense, y)
+        return _summed(spec, y)
 
     @staticmethod
     def backward(ctx, dy):
         y, *saved = ctx.saved_tensors
-        kept, sources = saved[: ctx.kept], saved[ctx.kept :][: len(ctx.names.split()) + 2]
-        with torch.no_grad():
-            whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
-            arrays = None if ctx.loan else list(kept)
-            need_x = ctx.needs_input_grad[4]
-            gradients = _backward(ctx.recurrence, ctx.names, need_x, whole, y, arrays, sources[0])
-        return None, None, None, None, *once(gradients, (*sources, dy))
+        kept, sources = saved[: ctx.kept], saved[ctx.kept :]
+        whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
+        gradients = _backward(ctx.recurrence, ctx.needs_input_grad[3], whole, y, None if ctx.taken else kept)
+        return None, None, None, *only_first(gradients, (*sources[: len(gradients)], dy))
 
 
 @torch.library.custom_op("shiftstate::filter", mutates_args=())
 def filter_op(
-    kind: str,
-    dense: bool,
-    state_activation: str,
-    output_activation: str,
-    checkpoint: int,
-    names: str,
-    keep: bool,
-    x: Tensor,
-    w: Tensor,
-    weights: list[Tensor],
-    operator: list[Tensor],
+    spec: str, keep: bool, x: Tensor, w: Tensor, weights: list[Tensor], operator: list[Tensor]
 ) -> list[Tensor]:
-    """[y, *kept] of a fused filter on plain tensors."""
-    setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    y, kept, (recurrence, loan) = _forward(setting, names, keep, x, w, weights, operator)
-    if loan and keep:
-        starts = recurrence.starts
-        kept = [array.clone() for array in ([starts] if starts is not None else recurrence.kept())]
-    return [y, *kept]
+    """[y, *kept] of a fused recurrence on plain tensors; ``spec`` is a packed `Spec`."""
+    y, recurrence, taken = _forward(Spec.unpack(spec), keep, x, w, weights, operator)
+    if not keep:
+        return [y]
+    return [y, *([array.clone() for array in recurrence.kept()] if taken else recurrence.release())]
 
 
 @filter_op.register_fake
-def _(kind, dense, state_activation, output_activation, checkpoint, names, keep, x, w, weights, operator):
-    h = dict(zip(names.split(), weights, strict=True))["h_yw"]
-    setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
-    shapes = _result_shapes(setting, x, h)
+def _(spec, keep, x, w, weights, operator):
+    shapes = _result_shapes(Spec.unpack(spec), x, weights)
     return [x.new_empty(shape) for shape in (shapes if keep else shapes[:1])]
 
 
-def _result_shapes(setting: Setting, x: Tensor, h: Tensor) -> list[tuple[int, ...]]:
-    """Shapes of y and of all that is kept; h is h_yw."""
-    K, N, B = h.shape[0] - 1, x.shape[0], x.shape[1]
-    y = (N, B, h.shape[1]) if setting.dense else (N, B, h.shape[1], h.shape[2])
-    flat = (N * B, h.shape[1]) if setting.dense else (N, B * h.shape[1] * h.shape[2])
-    if setting.checkpoint:
-        carried = 2 if setting.dense or setting.kind == "lssm" else 1
-        return [y, (-(-K // setting.checkpoint), carried, *flat)]
-    states = (max(K + 1, 2), *flat)
-    return [y, (max(K, 1), *flat), states] if setting.kind == "lssm" else [y, states]
+def _result_shapes(spec: Spec, x: Tensor, weights: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    return spec.result_shapes(x, weights[len(spec.cell.maps)])
 
 
 @torch.library.custom_op("shiftstate::filter_backward", mutates_args=())
 def filter_backward_op(
-    kind: str,
-    dense: bool,
-    state_activation: str,
-    output_activation: str,
-    checkpoint: int,
-    names: str,
+    spec: str,
     need_x: bool,
     dy: Tensor,
     y: Tensor,
@@ -141,42 +108,39 @@ def filter_backward_op(
     weights: list[Tensor],
     operator: list[Tensor],
 ) -> list[Tensor]:
-    """Gradients of x, w and the weights."""
-    setting = Setting(kind, dense, state_activation, output_activation, checkpoint)
+    """Gradients of x, w and the weights; those that nobody needs are empty."""
+    unpacked = Spec.unpack(spec)
     check_operator(operator, x.shape[0], x.dtype)
-    named = dict(zip(names.split(), weights, strict=True))
-    setting.check(x, w, named)
-    expected = _result_shapes(setting, x, named["h_yw"])
+    unpacked.check(x, w, weights)
+    expected = _result_shapes(unpacked, x, weights)
     found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
     if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
         raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
-    recurrence: Any = _matrix(setting, x, w, named, operator) if dense else None
-    loan = None
-    if not dense:
-        recurrence, loan = borrow(setting, x, w, named, keep=False)
-        with torch.no_grad():
-            recurrence.load(x, named, operator)
-    gradients = _backward(recurrence, names, need_x, dy, y, kept, x)
-    del loan
-    plain = torch.contiguous_format  # results of an operator may not share memory
-    return [x.new_empty(0) if one is None else one.clone(memory_format=plain) for one in gradients]
+    with torch.no_grad():
+        recurrence, taken = prepare(unpacked, False, x, w, weights, operator)
+    gradients = _backward(recurrence, need_x, dy, y, kept)
+    del taken
+    return [
+        torch.empty(shape, dtype=x.dtype) if one is None else one.clone(memory_format=torch.contiguous_format)
+        for one, shape in zip(gradients, _gradient_shapes(unpacked, need_x, x, w, weights), strict=True)
+    ]  # copies: results of an operator may not share memory
 
 
 @filter_backward_op.register_fake
-def _(
-    kind, dense, state_activation, output_activation, checkpoint, names, need_x, dy, y, kept, x, w, weights, operator
-):
-    nothing = x.new_empty(0)
-    dx = torch.empty_like(x, memory_format=torch.contiguous_format) if need_x or dense else nothing
-    dw = torch.empty_like(w, memory_format=torch.contiguous_format) if dense else nothing
-    return [dx, dw, *(weight.new_empty(weight.shape) for weight in weights)]
+def _(spec, need_x, dy, y, kept, x, w, weights, operator):
+    return [x.new_empty(shape) for shape in _gradient_shapes(Spec.unpack(spec), need_x, x, w, weights)]
+
+
+def _gradient_shapes(spec: Spec, need_x: bool, x: Tensor, w: Tensor, weights: Sequence[Tensor]) -> list[Any]:
+    with_x = spec.input if spec.dense else need_x
+    return [x.shape if with_x else (0,), w.shape if spec.dense else (0,), *(weight.shape for weight in weights)]
 
 
 def _op_context(ctx, inputs, output) -> None:
-    *ctx.setting, ctx.names, _, x, w, weights, operator = inputs
+    ctx.spec, _, x, w, weights, operator = inputs
     y, *kept = output
     ctx.counts = len(weights), len(kept)
-    ctx.need_x = ctx.needs_input_grad[7]
+    ctx.needs = ctx.needs_input_grad[2:4]
     ctx.save_for_backward(x, w, y, *weights, *kept, *operator)
 
 
@@ -184,29 +148,10 @@ def _op_backward(ctx, grads):
     x, w, y, *rest = ctx.saved_tensors
     weights, rest = rest[: ctx.counts[0]], rest[ctx.counts[0] :]
     kept, operator = rest[: ctx.counts[1]], rest[ctx.counts[1] :]
-    dx, dw, *dweights = filter_backward_op(
-        *ctx.setting, ctx.names, ctx.need_x, grads[0], y, kept, x, w, weights, operator
-    )
-    dx = dx if ctx.need_x else None
-    dw = dw if ctx.setting[1] else None
-    return None, None, None, None, None, None, None, dx, dw, dweights, [None] * len(operator)
+    gradients = filter_backward_op(ctx.spec, ctx.needs[0], grads[0], y, kept, x, w, weights, operator)
+    dx, dw, *dweights = [gradient if gradient.numel() else None for gradient in gradients]
+    return None, None, dx if ctx.needs[0] else None, dw, dweights, [None] * len(operator)
 
 
 filter_op.register_autograd(_op_backward, setup_context=_op_context)
-filter_backward_op.register_autograd(refuse_twice)
-
-
-def call(
-    setting: tuple[str, bool, str, str, int], x: Tensor, w: Tensor, weights: dict[str, Tensor], operator: Any
-) -> Tensor:
-    """y (N, B, F) of a fused filter, differentiable once; ``setting`` holds the fields of a `Setting`."""
-    names, tensors = " ".join(weights), list(weights.values())
-    keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, w, *tensors))
-    if torch.compiler.is_compiling():
-        return _summed(setting[1], filter_op(*setting, names, keep, x, w, tensors, list(operator))[0])
-    return _Fused.apply(Setting.of(*setting), names, keep, list(operator), x, w, *tensors)
-
-
-def _summed(dense: bool, y: Tensor) -> Tensor:
-    """Σ_g of a bank; a depthwise filter has one input a channel, and dense mixing has summed already."""
-    return y if dense else y.squeeze(-1) if y.shape[-1] == 1 else y.sum(-1)
+filter_backward_op.register_autograd(raise_second)

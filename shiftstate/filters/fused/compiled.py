@@ -33,7 +33,7 @@ class NoAlias(CompilerBase):
 def stamp_of(folder: Path) -> str:
     """A fingerprint of all kernels together."""
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

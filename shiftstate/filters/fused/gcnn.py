@@ -12,11 +12,11 @@ from torch import Tensor
 
 from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.buffers import empty
+from shiftstate.filters.fused.columns import add_blocks
 from shiftstate.filters.fused.compiled import announced, kernel
 from shiftstate.filters.fused.elementary import gather_row
-from shiftstate.filters.fused.ends import add_blocks
-from shiftstate.filters.fused.once import once, refuse_twice
 from shiftstate.filters.fused.product import Product, both, check_operator, fast_shift
+from shiftstate.filters.fused.second_derivative import only_first, raise_second
 from shiftstate.filters.linear import linear
 from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
@@ -107,7 +107,7 @@ class _Polynomial(torch.autograd.Function):
         x, h = ctx.saved_tensors
         with torch.no_grad():
             grads = backward(dy, x, h, ctx.operator, ctx.needs_input_grad[0])
-        return *once(grads, (x, h, dy)), None
+        return *only_first(grads, (x, h, dy)), None
 
 
 @torch.library.custom_op("shiftstate::polynomial", mutates_args=())
@@ -146,7 +146,7 @@ def _op_backward(ctx, dy):
 
 
 polynomial_op.register_autograd(_op_backward, setup_context=_context)
-polynomial_backward_op.register_autograd(refuse_twice)
+polynomial_backward_op.register_autograd(raise_second)
 
 
 def _check_columns(x: Tensor, h: Tensor) -> None:

@@ -6,6 +6,9 @@ import torch
 
 import shiftstate as ss
 from shiftstate.filters import IMPLEMENTATIONS
+from shiftstate.filters.fused.cell import Cell
+from shiftstate.filters.fused.cells import CELLS
+from shiftstate.filters.fused.spec import Spec
 from shiftstate.layers import LAYERS
 
 FAST = [name for name in IMPLEMENTATIONS if name != "reference"]
@@ -15,14 +18,20 @@ FAST = [name for name in IMPLEMENTATIONS if name != "reference"]
 # seen in these tests is 2.3e-5, in a gradient summed over 257 signals.
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 5e-5}
 
-# Every filter; each choice of activations is one of each kind that the kernels are compiled for.
-VARIANTS = [
-    ("gcnn", {}),
-    ("rsn", {}),
-    ("rsn", {"state_activation": "tanh", "output_activation": "tanh"}),
-    ("lssm", {}),
-    ("lssm", {"gate_bias": True, "output_activation": "tanh"}),
-]
+KINDS = list(LAYERS)
+RECURRENT = [kind for kind in KINDS if isinstance(CELLS[LAYERS[kind].fused], Cell)]
+"""Filters with a state of their own: all but the GCNN."""
+
+
+def _variants(kind):
+    """The defaults; and where there are such options, smooth activations, which the kernels are compiled for anew."""
+    known = LAYERS[kind](1, 1, 0).options()
+    smooth = {name: "tanh" for name in known if name.endswith("_activation")}
+    smooth |= {"gate_bias": True} if "gate_bias" in known else {}
+    return [{}, smooth] if smooth else [{}]
+
+
+VARIANTS = [(kind, options) for kind in KINDS for options in _variants(kind)]
 
 
 def label(value):
@@ -107,20 +116,22 @@ def assert_identical(found, expected):
 
 def filter_arguments(layer, x, shift, keep=True):
     """What `torch.ops.shiftstate.filter` takes for this layer and x (N, B, G), by name."""
-    updates, outputs = layer.update_weights(), layer.output_weights()
-    biases = {name: weight for name, weight in updates.items() if name.startswith("b_")}
-    weights = {name: weight for name, weight in updates.items() if name not in biases} | outputs | biases
+    weights = layer.update_weights() | layer.output_weights()
+    cell = CELLS[layer.fused]
+    spec = Spec(
+        cell,
+        dense=layer.dense_taps(),
+        input="h_yx" in weights,
+        gate_bias="b_" + cell.maps[0] in weights,
+        activations=tuple(getattr(layer, name) for name in cell.activations),
+        checkpoint=layer._checkpoint_length() or 0,
+    )
     signals, w = layer.start(x)
     return {
-        "kind": layer.fused,
-        "dense": layer.dense_taps(),
-        "state_activation": getattr(layer, "state_activation", "identity"),
-        "output_activation": layer.output_activation,
-        "checkpoint": layer._checkpoint_length() or 0,
-        "names": " ".join(weights),
+        "spec": spec.pack(),
         "keep": keep,
         "x": signals.detach(),
         "w": w.detach(),
-        "weights": [weight.detach() for weight in weights.values()],
+        "weights": [weights[name].detach() for name in spec.names()],
         "operator": list(shift.operator),
     }

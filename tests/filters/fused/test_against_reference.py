@@ -1,15 +1,21 @@
 """Every fast implementation against the reference: outputs, states and all gradients, where the state is alive."""
 
+import copy
+
 import pytest
 import torch
 
 import shiftstate as ss
 from shiftstate.filters.activations import ACTIVATIONS
+from shiftstate.filters.fused.cells import CELLS
+from shiftstate.layers import LAYERS
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing import assert_alive
 from shiftstate.testing.material import graph
 from tests.filters.fused.comparison import (
     FAST,
+    KINDS,
+    RECURRENT,
     VARIANTS,
     assert_identical,
     assert_same,
@@ -64,10 +70,12 @@ def test_at_the_edge_of_stability(kernel, kind, options, mixing, dtype):
 @pytest.mark.parametrize("mixing", ["bank", "dense"])
 def test_every_named_activation(activation, mixing):
     shift, x = graph(layout="dense"), signal(2, 8, 2)
-    compare("rsn", 2, 3, 4, shift, x, mixing=mixing, state_activation=activation)
-    compare("rsn", 2, 3, 4, shift, x, mixing=mixing, output_activation=activation)
     smooth = activation in ("tanh", "sigmoid")  # with gate biases, as above: fewer kernels to compile
-    compare("lssm", 2, 3, 4, shift, x, mixing=mixing, output_activation=activation, gate_bias=smooth)
+    for kind in RECURRENT:
+        known = LAYERS[kind](1, 1, 0).options()
+        options = {"gate_bias": smooth} if "gate_bias" in known else {}
+        for name in CELLS[LAYERS[kind].fused].activations:
+            compare(kind, 2, 3, 4, shift, x, mixing=mixing, **{name: activation}, **options)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=label)
@@ -84,18 +92,18 @@ def test_every_named_activation(activation, mixing):
         (1201, 1, 5, 8),  # 40 columns, several blocks
     ],
 )
-@pytest.mark.parametrize(("kind", "mixing"), [("gcnn", "depthwise"), ("rsn", "bank"), ("lssm", "bank")])
+@pytest.mark.parametrize(("kind", "mixing"), [("gcnn", "depthwise"), *((kind, "bank") for kind in RECURRENT)])
 def test_odd_sizes(kind, mixing, N, B, G, F, layout, dtype):
     compare(kind, G, F, 2, ragged(N, dtype, layout), signal(B, N, G, dtype=dtype), mixing=mixing)
 
 
 @pytest.mark.parametrize(("N", "B", "G", "F"), [(1, 1, 1, 1), (7, 3, 2, 3), (83, 61, 2, 9)])  # 5063 rows of 9
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_odd_sizes_of_dense_mixing(kind, N, B, G, F):
     compare(kind, G, F, 2, ragged(N), signal(B, N, G), mixing="dense")
 
 
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_a_graph_without_edges(kind, mixing):
     shift = ss.Shift.from_edges(torch.empty(2, 0, dtype=torch.int64), num_nodes=4, layout="sparse").to(torch.float64)
@@ -104,7 +112,7 @@ def test_a_graph_without_edges(kind, mixing):
 
 @pytest.mark.parametrize("checkpoint", [1, 2, "sqrt", 5, 100])
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_checkpoint_changes_no_bit_of_the_fused_result(kind, mixing, checkpoint):
     shift, x = ragged(8), signal(2, 8, 3)
     for K in (0, 1, 5):
@@ -115,7 +123,7 @@ def test_a_checkpoint_changes_no_bit_of_the_fused_result(kind, mixing, checkpoin
         assert_same(without, results(reference, x, shift))
 
 
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_inputs_that_are_not_contiguous(kind, mixing):
     layer, reference = pair(kind, 2, 3, 3, mixing=mixing)
@@ -132,12 +140,12 @@ def test_inputs_that_are_not_contiguous(kind, mixing):
 
 @pytest.mark.parametrize("batch", [(), (1,), (4,), (2, 3), (2, 1, 2)])
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_any_leading_axes(kind, mixing, batch):
     compare(kind, 2, 3, 3, graph(layout="dense"), signal(*batch, 8, 2), mixing=mixing)
 
 
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_only_the_gradients_that_are_asked_for(kind, mixing):
     shift, x = graph(layout="dense"), signal(2, 8, 2)
@@ -156,7 +164,7 @@ def test_only_the_gradients_that_are_asked_for(kind, mixing):
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_a_second_backward_through_a_kept_graph_gives_the_same(kind, mixing):
     layer, _ = pair(kind, 2, 3, 3, mixing=mixing)
     y, parameters = layer(signal(2, 8, 2), graph()), list(layer.parameters())
@@ -167,7 +175,7 @@ def test_a_second_backward_through_a_kept_graph_gives_the_same(kind, mixing):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_the_states_of_every_shift(kind, mixing, layout):
     layer, _ = pair(kind, 2, 3, 5, mixing=mixing)
     shift, x = graph(layout=layout), signal(4, 8, 2)
@@ -178,9 +186,54 @@ def test_the_states_of_every_shift(kind, mixing, layout):
         return signals.transpose(1, 2).reshape(len(signals), *kept[0].shape[1:])
 
     _, *kept = torch.ops.shiftstate.filter(**filter_arguments(layer, x.movedim(-2, 0), shift))
-    if kind == "rsn":
-        assert_same({"w": kept[0]}, {"w": nodes_first(trace.states)})
-    else:
-        shifted = torch.stack([shift @ w for w in trace.states[:-1]])
-        expected = {"S w": nodes_first(shifted), "c": nodes_first(trace.memories)}
-        assert_same(dict(zip(expected, kept, strict=True)), expected)
+    along = {"Sw": torch.stack([shift @ w for w in trace.states[:-1]]), "c": trace.memories, "w": trace.states}
+    expected = {name: nodes_first(along[name]) for name in CELLS[layer.fused].keeps}
+    assert_same(dict(zip(expected, kept, strict=True)), expected)
+
+
+def test_every_layer_with_a_fused_kernel_is_in_the_registry_and_compared_here():
+    assert {layer_class.fused for layer_class in LAYERS.values()} == CELLS.keys()
+    assert {kind for kind, _ in VARIANTS} == LAYERS.keys()
+    for kind in RECURRENT:
+        assert CELLS[LAYERS[kind].fused].maps == LAYERS[kind].updates
+
+
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
+def test_weights_that_no_shift_uses_have_no_gradient_on_either_kernel(kind, options, mixing):
+    sides = pair(kind, 2, 3, 0, mixing=mixing, **options)
+    for side in sides:
+        side(signal(2, 8, 2), graph()).sum().backward()
+    unused = [{name for name, p in side.named_parameters() if p.grad is None} for side in sides]
+    assert unused[0] == unused[1] == set(sides[0].update_weights())
+
+
+class Biased(ss.RSN):
+    """A gate bias where the library's filter has none: `Taps` adds it, and so do the kernels."""
+
+    def parameter_shapes(self):
+        shapes = super().parameter_shapes()
+        return shapes | {"b_w": shapes["h_wx"][:2] if self.mixing == "dense" else shapes["h_wx"]}
+
+
+@pytest.mark.parametrize("mixing", MIXINGS)
+def test_a_bias_that_a_subclass_adds_is_added(mixing):
+    layer = Biased(2, 3, 3, mixing=mixing, kernel="fused").double()
+    with torch.no_grad():
+        layer.b_w.normal_(generator=torch.Generator().manual_seed(3))
+    reference = copy.deepcopy(layer)
+    reference.kernel = "reference"
+    assert_same(results(layer, signal(2, 8, 2), graph()), results(reference, signal(2, 8, 2), graph()))
+
+
+class HalfBiased(ss.LSSM):
+    """A bias in one gate of four, which the kernels do not know."""
+
+    def parameter_shapes(self):
+        shapes = super().parameter_shapes()
+        return shapes | {"b_f": shapes["h_fx"]}
+
+
+def test_weights_that_the_kernels_do_not_know_are_not_passed_over():
+    with pytest.raises(ValueError, match=r"weights .*'b_f'.* were given; expected .* for a fused lssm filter"):
+        HalfBiased(2, 3, 3)(signal(8, 2).float(), graph().to(torch.float32))

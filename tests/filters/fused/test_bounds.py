@@ -5,10 +5,12 @@ import torch
 
 import shiftstate as ss
 from shiftstate.graphs.operators import Sparse
+from shiftstate.layers import LAYERS
 from shiftstate.layers.base import MIXINGS
-from tests.filters.fused.comparison import filter_arguments, pair, ragged, signal
+from tests.filters.fused.comparison import RECURRENT, filter_arguments, pair, ragged, signal
 
 N, B, G, F, K = 6, 4, 2, 3, 3
+FIRST_AND_OUTPUT = [(kind, name) for kind in RECURRENT for name in (f"h_{LAYERS[kind].updates[0]}w", "h_yw", "h_yx")]
 
 
 def arguments(kind="lssm", mixing="bank", layout="sparse", **options):
@@ -46,14 +48,18 @@ WRONG = {
     "a weight in float32": ("weights", swapped(0, torch.Tensor.float)),
     "a weight of fewer shifts": ("weights", swapped(0, lambda h: h[1:])),
     "a weight of fewer channels": ("weights", swapped(1, lambda h: h[:, 1:])),
-    "output weights of fewer shifts": ("weights", swapped(-2, lambda h: h[1:])),
+    "output weights of fewer shifts": ("weights", swapped(-1, lambda h: h[1:])),
+    "weights in another order": ("weights", lambda weights: weights[::-1]),
     "too few weights": ("weights", lambda weights: weights[1:]),
     "no weights": ("weights", lambda weights: []),
-    "names in another order": ("names", lambda names: " ".join(reversed(names.split()))),
-    "names that are unknown": ("names", lambda names: names.replace("h_cw", "h_zz").replace("h_ww", "h_zz")),
-    "an unknown filter": ("kind", lambda kind: "gru"),
-    "an unknown activation": ("output_activation", lambda name: "swish"),
-    "a negative checkpoint": ("checkpoint", lambda checkpoint: -1),
+    "an unknown filter": ("spec", lambda spec: "gru" + spec.removeprefix(spec.split()[0])),
+    "a filter that is no recurrence": ("spec", lambda spec: "gcnn" + spec.removeprefix(spec.split()[0])),
+    "an unknown activation": ("spec", lambda spec: spec.replace("relu", "swish")),
+    "an activation too few": ("spec", lambda spec: spec.rpartition(" ")[0]),
+    "a negative checkpoint": ("spec", lambda spec: spec.replace(" 0 0 ", " 0 -1 ")),
+    "an option that is no number": ("spec", lambda spec: spec.replace(" 0 0 ", " 0 x ")),
+    "no options": ("spec", lambda spec: spec.split()[0]),
+    "nothing": ("spec", lambda spec: ""),
     "no operator": ("operator", lambda operator: []),
     "half an operator": ("operator", lambda operator: operator[:3]),
 }
@@ -76,7 +82,7 @@ WRONG_ROWS = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("mixing", ["bank", "dense"])
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_the_operator_refuses(kind, mixing, wrong):
     given, (name, change) = arguments(kind, mixing), WRONG[wrong]
     torch.ops.shiftstate.filter(**given)
@@ -116,7 +122,7 @@ def test_a_dense_s_of_another_size_is_refused():
 
 @pytest.mark.parametrize("checkpoint", [None, 2])
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_the_backward_refuses_states_and_gradients_of_other_sizes(kind, mixing, checkpoint):
     given = backward_arguments(kind=kind, mixing=mixing, checkpoint=checkpoint)
     assert len(torch.ops.shiftstate.filter_backward(**given)) == len(given["weights"]) + 2
@@ -150,7 +156,7 @@ def test_the_polynomial_refuses_sizes_that_do_not_fit():
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize(("kind", "name"), [("rsn", "h_ww"), ("rsn", "h_yx"), ("lssm", "h_cw"), ("lssm", "h_yw")])
+@pytest.mark.parametrize(("kind", "name"), FIRST_AND_OUTPUT)
 def test_a_parameter_replaced_by_one_of_another_shape_is_refused(kind, name, mixing):
     layer, _ = pair(kind, G, F, K, mixing=mixing)
     layer(signal(B, N, G), ragged(N))
@@ -161,7 +167,9 @@ def test_a_parameter_replaced_by_one_of_another_shape_is_refused(kind, name, mix
             other(signal(B, N, G), ragged(N))
 
 
-@pytest.mark.parametrize(("kind", "mixing"), [("rsn", "bank"), ("lssm", "bank"), ("lssm", "dense"), ("gcnn", "bank")])
+@pytest.mark.parametrize(
+    ("kind", "mixing"), [*((kind, mixing) for kind in RECURRENT for mixing in MIXINGS), ("gcnn", "bank")]
+)
 def test_a_shift_changed_before_the_backward_is_noticed(kind, mixing):
     shift = ragged(N)
     y = pair(kind, F, G, K, mixing=mixing)[0](signal(B, N, F), shift)

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 import shiftstate as ss
+from shiftstate.layers import LAYERS
 from shiftstate.layers.base import MIXINGS
 from tests.example_filters import GRU
-from tests.filters.fused.comparison import assert_same, cycle, pair, results, signal
+from tests.filters.fused.comparison import KINDS, assert_same, cycle, pair, results, signal
 
 N = 5
 
@@ -99,7 +100,7 @@ def test_signals_elsewhere_are_the_references():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM, Renamed])
+@pytest.mark.parametrize("layer_class", [*LAYERS.values(), Renamed])
 def test_auto_is_fused_wherever_it_can(layer_class, mixing, layout, dtype):
     layer = layer_class(1, 2, 2, mixing=mixing).to(dtype)
     shift = cycle(N, dtype, layout)
@@ -128,7 +129,7 @@ def test_a_subclass_that_only_adds_methods_gets_the_same_numbers():
     assert_same(results(ours, signal(2, N, 1), cycle(N)), results(theirs, signal(2, N, 1), cycle(N)))
 
 
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_under_a_transform_of_torch_func_auto_falls_back(kind):
     layer, reference = pair(kind, 1, 2, 2, kernel="auto")
     shift, x = cycle(N, layout="dense"), signal(N, 1)

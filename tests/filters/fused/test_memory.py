@@ -7,7 +7,7 @@ import torch
 
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing.material import peak_bytes
-from tests.filters.fused.comparison import cycle, filter_arguments, pair, ragged, signal
+from tests.filters.fused.comparison import KINDS, RECURRENT, cycle, filter_arguments, pair, ragged, signal
 
 N, B, G, F, K = 6, 5, 2, 3, 10
 STATE = {"bank": N * B * F * G, "depthwise": N * B * F, "dense": N * B * F}
@@ -36,7 +36,7 @@ def test_an_rsn_keeps_one_array_a_shift(mixing):
 
 @pytest.mark.parametrize("checkpoint", [1, 3, 4, 10, 100, "sqrt"])
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_a_checkpoint_keeps_a_state_every_so_many_shifts(kind, mixing, checkpoint):
     kept = kept_by(kind, mixing, checkpoint=checkpoint)
     length = 4 if checkpoint == "sqrt" else checkpoint
@@ -46,7 +46,7 @@ def test_a_checkpoint_keeps_a_state_every_so_many_shifts(kind, mixing, checkpoin
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_without_a_backward_nothing_is_kept(kind, mixing):
     assert kept_by(kind, mixing, keep=False) == []
     assert kept_by(kind, mixing, keep=False, checkpoint=2) == []
@@ -86,7 +86,7 @@ def test_a_gcnn_that_keeps_its_powers_stops_under_a_checkpoint():
     assert wide[1] <= 2 * x.numel()
 
 
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_under_no_grad_the_peak_does_not_grow_with_the_order(kind, mixing):
     shift, x = cycle(400), signal(5, 400, G)

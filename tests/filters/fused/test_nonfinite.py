@@ -9,7 +9,7 @@ import torch
 import shiftstate as ss
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing.material import graph
-from tests.filters.fused.comparison import deviation, label, pair, results, signal
+from tests.filters.fused.comparison import KINDS, deviation, label, pair, results, signal
 
 BAD = (math.nan, math.inf, -math.inf)
 CASES = [("bank", torch.float32), ("dense", torch.float32), ("depthwise", torch.float64)]
@@ -160,7 +160,7 @@ def test_a_state_that_explodes_looks_the_same(state, mixing, dtype):
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_gradient_that_comes_in_as_nan_goes_on_as_nan(kind, mixing):
     options = {} if kind == "gcnn" else {"output_activation": "identity"}
     layer, reference = pair(kind, 2, 3, 3, mixing=mixing, **options)

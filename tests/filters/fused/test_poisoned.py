@@ -1,12 +1,15 @@
 """No kernel reads memory before it has written it: filled with NaN instead of leftovers, nothing changes."""
 
+import importlib
+import pkgutil
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from shiftstate.filters.fused import borrow, buffers, gcnn, matrix, product, scalar
+from shiftstate.filters import fused
+from shiftstate.filters.fused import buffers, gcnn, matrix, pool, product, scalar
 from shiftstate.layers.base import MIXINGS
 from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
 
@@ -26,18 +29,14 @@ def poison(monkeypatch):
             monkeypatch.setattr(module, "empty", poisoned)
             arrays = SimpleNamespace(**{**vars(np), "empty": lambda *args: np.full(args[0], np.nan, *args[1:])})
             monkeypatch.setattr(module, "np", arrays)
-        borrow._idle.clear()  # these have their memory already
+        pool._idle.clear()  # these have their memory already
 
     return fill
 
 
 def test_every_module_that_asks_for_memory_is_poisoned():
-    import pkgutil
-
-    from shiftstate.filters import fused
-
-    names = [info.name for info in pkgutil.iter_modules(fused.__path__)]
-    modules = [__import__(f"{fused.__name__}.{name}", fromlist=["x"]) for name in names]
+    names = [info.name for info in pkgutil.walk_packages(fused.__path__, f"{fused.__name__}.")]
+    modules = [importlib.import_module(name) for name in names]
     assert {m for m in modules if getattr(m, "empty", None) is buffers.empty} - {buffers} == set(MODULES)
 
 

@@ -10,7 +10,7 @@ from numba import njit
 from shiftstate.filters.activations import activation
 from shiftstate.filters.fused.elementary import PIECEWISE, SMOOTH, activate, encode, sigmoid, tanh, through
 from shiftstate.testing import assert_alive
-from tests.filters.fused.comparison import cycle, deviation, pair, ragged, results, signal
+from tests.filters.fused.comparison import RECURRENT, cycle, deviation, pair, ragged, results, signal
 
 GRID = np.concatenate([np.linspace(-30, 30, 300_001), np.geomspace(1e-30, 30, 50_000), [0.0]]).astype(np.float32)
 EXTREME = np.array([30, 1e3, 1e30, np.inf], np.float32)
@@ -95,7 +95,7 @@ def test_a_named_activation_and_its_slope_are_torchs(name, dtype, tolerance):
 
 
 @pytest.mark.parametrize("mixing", ["bank", "dense"])
-@pytest.mark.parametrize("kind", ["rsn", "lssm"])
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_float32_is_within_a_ten_thousandth_of_float64_at_order_32(kind, mixing):
     layer, reference = pair(kind, 1, 4, 32, torch.float32, mixing=mixing)
     shift, x = cycle(50), signal(20, 50, 1)

@@ -8,11 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from shiftstate.filters.fused import blocks, borrow
+from shiftstate.filters.fused import blocks, pool
 from shiftstate.layers.base import MIXINGS
-from tests.filters.fused.comparison import assert_identical, pair, ragged, results, signal
-
-KINDS = ["gcnn", "rsn", "lssm"]
+from tests.filters.fused.comparison import KINDS, RECURRENT, assert_identical, pair, ragged, results, signal
 
 
 @pytest.fixture
@@ -50,7 +48,7 @@ def test_results_on_a_dense_graph_do_not_depend_on_the_number_of_threads(kind, m
 @pytest.mark.parametrize(("N", "B"), [(7, 3), (50, 3), (50, 100), (211, 100)])
 @pytest.mark.parametrize(
     ("kind", "mixing"),  # the products of a GCNN's bank are BLAS's
-    [("rsn", "bank"), ("rsn", "depthwise"), ("lssm", "bank"), ("lssm", "depthwise"), ("gcnn", "depthwise")],
+    [*((kind, mixing) for kind in RECURRENT for mixing in ("bank", "depthwise")), ("gcnn", "depthwise")],
 )
 def test_results_on_a_small_dense_graph_in_float32_do_not_depend_on_the_number_of_threads(kind, mixing, N, B, threads):
     layer, _ = pair(kind, 2, 3, 2, torch.float32, mixing=mixing)
@@ -105,20 +103,20 @@ def test_two_calls_never_share_a_recurrence():
         assert torch.equal(outputs[place], expected[place]["output"])
 
 
-def test_loans_return_and_hold_a_bounded_amount(monkeypatch):
-    borrow._idle.clear()
+def test_recurrences_go_back_to_the_pool_which_holds_a_bounded_amount(monkeypatch):
+    pool._idle.clear()
     layer, _ = pair("lssm", 2, 3, 3)
     y = layer(signal(2, 7, 2), ragged(7))
-    assert not borrow._idle
+    assert not pool._idle
     del y
-    (group,) = borrow._idle.values()
+    (group,) = pool._idle.values()
     assert len(group) == 1
     size = group[0].size
-    monkeypatch.setattr(borrow, "HELD", 3 * size)
+    monkeypatch.setattr(pool, "HELD", 3 * size)
     alive = [layer(signal(2, 7, 2), ragged(7)) for _ in range(8)]
     del alive
     gc.collect()
-    assert 1 <= sum(map(len, borrow._idle.values())) <= 3
+    assert 1 <= sum(map(len, pool._idle.values())) <= 3
 
 
 def test_calls_that_end_in_garbage_collection_do_not_break_others():

@@ -8,9 +8,21 @@ import torch
 import shiftstate as ss
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing.material import graph
-from tests.filters.fused.comparison import assert_same, cycle, filter_arguments, label, pair, ragged, results, signal
+from tests.filters.fused import comparison
+from tests.filters.fused.comparison import (
+    KINDS,
+    RECURRENT,
+    assert_same,
+    cycle,
+    filter_arguments,
+    label,
+    pair,
+    ragged,
+    results,
+    signal,
+)
 
-VARIANTS = [("gcnn", {}), ("rsn", {}), ("lssm", {"gate_bias": True, "output_activation": "tanh", "checkpoint": 2})]
+VARIANTS = [(kind, options | {"checkpoint": 2} if options else {}) for kind, options in comparison.VARIANTS]
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +44,7 @@ def test_a_compiled_layer_is_one_graph_and_gives_the_same(kind, options, mixing,
     assert_same(results(compiled(layer), x, shift), results(reference, x, shift))
 
 
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_compiled_layer_whose_input_needs_no_gradient_gives_the_same(kind):
     layer, reference = pair(kind, 2, 3, 3, mixing="depthwise")
     shift, x = graph(layout="sparse"), signal(2, 8, 2)
@@ -40,6 +52,16 @@ def test_a_compiled_layer_whose_input_needs_no_gradient_gives_the_same(kind):
         side(x, shift).sum().backward()
     found = {name: parameter.grad for name, parameter in layer.named_parameters()}
     assert_same(found, {name: parameter.grad for name, parameter in reference.named_parameters()})
+
+
+@pytest.mark.parametrize("kind", RECURRENT)
+@pytest.mark.parametrize("mixing", MIXINGS)
+def test_a_compiled_layer_has_no_gradient_for_weights_that_no_shift_uses(kind, mixing):
+    layer, reference = pair(kind, 2, 3, 0, mixing=mixing)
+    for side in (compiled(layer), reference):
+        side(signal(2, 8, 2), graph()).sum().backward()
+    assert [p.grad is None for p in layer.parameters()] == [p.grad is None for p in reference.parameters()]
+    assert getattr(layer, f"h_{layer.updates[0]}w").grad is None
 
 
 def test_a_compiled_layer_without_gradients_gives_the_same():
@@ -66,7 +88,7 @@ def test_inductor_gives_the_same():
 
 
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_exported_network_with_fused_layers_is_saved_and_read_back(kind, layout, tmp_path):
     readout = ss.FlattenReadout(num_nodes=4, num_outputs=2)
     network = ss.Network(kind, [1, 2, 3], 2, readout, kernel="fused", mixing="depthwise").eval()
@@ -83,14 +105,10 @@ def checked(op, /, *arguments, **named):
 
 
 @pytest.mark.parametrize(
-    ("kind", "mixing", "layout", "checkpoint"),
-    [
-        ("lssm", "bank", "sparse", None),
-        ("lssm", "bank", "dense", 2),
-        ("rsn", "depthwise", "sparse", 2),
-        ("rsn", "dense", "dense", None),
-    ],
+    ("mixing", "layout", "checkpoint"),
+    [("bank", "sparse", None), ("bank", "dense", 2), ("depthwise", "sparse", 2), ("dense", "dense", None)],
 )
+@pytest.mark.parametrize("kind", RECURRENT)
 def test_the_filter_operators_keep_torchs_rules(kind, mixing, layout, checkpoint):
     layer, _ = pair(kind, 2, 3, 3, mixing=mixing, checkpoint=checkpoint)
     given = filter_arguments(layer, signal(8, 2, 2), graph(layout=layout))
@@ -111,7 +129,7 @@ def test_the_other_operators_keep_torchs_rules():
 
 
 # A GCNN of bank or dense mixing is built from products that torch differentiates any number of times.
-ONCE = [("gcnn", "depthwise"), *((kind, mixing) for kind in ("rsn", "lssm") for mixing in MIXINGS)]
+ONCE = [("gcnn", "depthwise"), *((kind, mixing) for kind in RECURRENT for mixing in MIXINGS)]
 
 
 @pytest.mark.parametrize(("kind", "mixing"), ONCE)
