@@ -162,8 +162,10 @@ class Sparse(NamedTuple):
         Entries are picked by index_select, which on the CPU is ten times as fast as indexing.
         """
         _check_size(num_nodes, values.device)
-        small = num_nodes < 2**31 and row.shape[0] < 2**31
-        index = torch.int32 if small else torch.int64  # half the traffic, and what the BLAS libraries want
+        # int32 is half the traffic, and what the BLAS libraries want; a size that is not known yet may need more.
+        sizes = (num_nodes, row.shape[0])
+        small = not any(isinstance(size, torch.SymInt) for size in sizes) and max(sizes) < 2**31
+        index = torch.int32 if small else torch.int64
         key = row.long() * num_nodes + col.long()
         row, col = row.to(index), col.to(index)
         # A traced graph cannot ask what depends on the data: whether entries are sorted or repeated. There, they are
@@ -172,11 +174,12 @@ class Sparse(NamedTuple):
         if not asked or bool((key[1:] < key[:-1]).any()):
             key, order = key.sort(stable=True)
             row, col, values = (entry.index_select(0, order) for entry in (row, col, values))
-        new = torch.ones_like(key, dtype=torch.bool)
-        new[1:] = key[1:] != key[:-1]
-        if asked and not bool(new.all()):
-            row, col = row.masked_select(new), col.masked_select(new)
-            values = values.new_zeros(row.shape[0]).index_add(0, new.cumsum(0) - 1, values)
+        if asked:
+            new = torch.ones_like(key, dtype=torch.bool)
+            new[1:] = key[1:] != key[:-1]
+            if not bool(new.all()):
+                row, col = row.masked_select(new), col.masked_select(new)
+                values = values.new_zeros(row.shape[0]).index_add(0, new.cumsum(0) - 1, values)
         t_order = col.argsort(stable=True)  # the rows are in order, and a stable sort leaves them so
         return Sparse(
             compress(row, num_nodes, index),

@@ -9,6 +9,7 @@ from torch_geometric.typing import SparseTensor
 
 from shiftstate.checks import check_name
 from shiftstate.graphs import Shift
+from shiftstate.graphs.operators import Sparse
 
 Normalize = bool | Literal["gcn", "symmetric", "spectral", "row", "column"]
 KINDS = ("gcn", "symmetric", "spectral", "row", "column")
@@ -50,7 +51,7 @@ def to_shift(
     if kind == "gcn":
         factor = _gcn_factor(source, target, weight, n)
     elif kind is not None:
-        shift = Shift.from_edges(ends, weight, n)
+        shift = _shift(ends, weight, n)
         if kind == "spectral" and batch is not None:
             shift = Shift(shift.operator, _starts(batch, ends, n))
         left, right = _scales(shift, kind)
@@ -63,7 +64,18 @@ def to_shift(
     if mask is not None:
         loops = weight.new_ones(weight.shape[0] - mask.shape[0])  # those that were added here are not explained
         weight = weight * torch.cat([mask.to(exact), loops])
-    return Shift.from_edges(ends, weight.to(dtype), n)
+    return _shift(ends, weight.to(dtype), n)
+
+
+def _shift(ends: Tensor, weight: Tensor, n: int) -> Shift:
+    """S of edges that have been checked.
+
+    An exported program for graphs of any size keeps a sparse S: it cannot ask whether a graph is small or dense.
+    """
+    if not any(isinstance(size, torch.SymInt) for size in (n, ends.shape[1])):
+        return Shift.from_edges(ends, weight, n)
+    ptr = torch.cat([ends.new_zeros(1), ends.new_full((1,), n)])
+    return Shift(Sparse.from_entries(ends[1], ends[0], weight, n), ptr)
 
 
 def _edges(graph: Any, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype) -> Edges:
@@ -75,21 +87,31 @@ def _edges(graph: Any, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype
     if not isinstance(graph, Tensor | SparseTensor):
         raise ValueError(
             f"edge_index is a {type(graph).__name__}; expected a tensor (2, E), an EdgeIndex, a sparse adj_t (N, N) or "
-            "a Shift; heterogeneous graphs have one edge_index an edge type: see torch_geometric.nn.HeteroConv"
+            "a Shift; heterogeneous graphs have one edge_index per edge type: see torch_geometric.nn.HeteroConv"
         )
     if edge_weight is not None:
         raise ValueError("edge_weight was given beside a sparse adj_t; expected its values to hold the weights")
     if isinstance(graph, SparseTensor):
         size, (row, col, weight) = tuple(graph.sizes()), graph.coo()
     else:
-        coo = graph.to_sparse_coo().coalesce()
-        size, (row, col), weight = tuple(graph.shape), coo.indices(), coo.values()
+        size, (row, col, weight) = tuple(graph.shape), _entries(graph)
     n = x.shape[-2]
     if size != (n, n):
         raise ValueError(f"adj_t (edge_index) has shape {size}; expected ({n}, {n}) for an x of {n} nodes")
     _check_device("adj_t (edge_index)", row, x)
     weight = _weight("adj_t (edge_index)", weight, row, dtype)
     return Edges(col.long(), row.long(), weight)  # adj_t[i, j] is the edge j → i
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _entries(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows, columns and values of a sparse matrix, as tensors of their own.
+
+    torch.compile takes no sparse tensors, and no views of one: it goes on behind this function.
+    """
+    coo = matrix.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
+    row, col = coo.indices().clone()
+    return row, col, coo.values().clone()
 
 
 def _from_edge_index(edge_index: Tensor, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype) -> Edges:
@@ -121,13 +143,15 @@ def _check_device(name: str, tensor: Tensor, x: Tensor) -> None:
 
 
 def _weight(name: str, weight: Tensor | None, target: Tensor, dtype: torch.dtype) -> Tensor:
-    """One finite number an edge; ones if there are none."""
+    """One finite number per edge, of shape (E,) or (E, 1); ones if there are none."""
     count = target.shape[0]
     if weight is None:
         return torch.ones(count, dtype=dtype, device=target.device)
+    if weight.dim() == 2 and weight.shape[1] == 1:
+        weight = weight.squeeze(1)
     if tuple(weight.shape) != (count,):
         hint = "; edge features are not weights" if weight.dim() > 1 and weight.shape[-1] > 1 else ""
-        raise ValueError(f"{name} has weights of shape {tuple(weight.shape)}; expected ({count},): one an edge{hint}")
+        raise ValueError(f"{name} has weights of shape {tuple(weight.shape)}; expected ({count},): one per edge{hint}")
     if weight.is_complex():
         raise ValueError(f"{name} is complex; expected real weights")
     if not torch.compiler.is_compiling() and not bool(torch.isfinite(weight).all()):

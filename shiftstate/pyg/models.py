@@ -3,25 +3,25 @@
 from typing import Any, Final
 
 from torch import Tensor
+from torch.fx import Proxy
 from torch_geometric.nn.models.basic_gnn import BasicGNN
 
 from shiftstate.checks import check_name
-from shiftstate.pyg.convs import GCNNConv, LSSMConv, RSNConv, StateSpaceConv
-
-CONVS: dict[str, type[StateSpaceConv]] = {"gcnn": GCNNConv, "rsn": RSNConv, "lssm": LSSMConv}
+from shiftstate.pyg.base import StateSpaceConv
+from shiftstate.pyg.convs import CONVS
 
 
 class StateSpaceGNN(BasicGNN):
     r"""Layers of one kind with activation, normalisation and dropout between them, as ``torch_geometric.nn.GCN``.
 
-    The graph is converted once a call, not once a layer.
+    The graph is converted once per call, not once per layer.
 
     Args:
         in_channels: size of each input sample, or -1 to take it from the first call.
         hidden_channels: size of each hidden sample.
         num_layers: the number of layers.
         out_channels: size of the output; the last layer's hidden size if None.
-        conv: "gcnn", "rsn" or "lssm".
+        conv: the name of a layer as in `Network`: "gcnn", "rsn", "lssm", …
         **kwargs: PyG's ``dropout``, ``act``, ``act_first``, ``act_kwargs``, ``norm``, ``norm_kwargs`` and ``jk``, and
             the arguments of the layers: ``K``, ``normalize``, ``cached``, ``add_self_loops``, ``mixing``, …
 
@@ -65,23 +65,27 @@ class StateSpaceGNN(BasicGNN):
         num_sampled_edges_per_hop: list[int] | None = None,
     ) -> Tensor:
         """The call of PyG's basic models; ``batch`` also tells a spectral normalisation which nodes are one graph."""
-        if num_sampled_nodes_per_hop is not None or num_sampled_edges_per_hop is not None:
+        # torch.fx, by which `to_hetero` works, gives every argument a stand-in; every layer then converts its graph.
+        traced = isinstance(edge_index, Proxy)
+        sampled = num_sampled_nodes_per_hop is not None or num_sampled_edges_per_hop is not None
+        if sampled and not traced:
             raise ValueError(
                 "num_sampled_nodes_per_hop was given; expected None: a layer of K hops cannot drop the outermost "
                 "sampled hop; use the whole graph, or clusters of it"
             )
         first: StateSpaceConv = self.convs[0]
-        if not any(conv.explain for conv in self.convs):
-            edge_index, edge_weight = first.to_shift(x, edge_index, edge_weight, batch), None
-        elif batch is not None and first.normalize == "spectral":
+        explained = any(conv.explain for conv in self.convs)
+        if explained and batch is not None and first.normalize == "spectral":
             raise ValueError(
                 'a batch was given while an explainer masks edges; expected normalize other than "spectral"'
             )
+        if not explained and not traced:
+            edge_index, edge_weight = first.to_shift(x, edge_index, edge_weight, batch), None
         y: Tensor = super().forward(x, edge_index, edge_weight, edge_attr, batch, batch_size)
         return y
 
     def inference(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Refused: layer-wise inference loads one hop a layer, and a layer here reaches K."""
+        """Raises: layer-wise inference loads one hop per layer, and a layer here reaches K."""
         raise ValueError(
-            "inference() loads one hop a layer; expected a call on the whole graph: a layer here reaches K hops"
+            "inference() loads one hop per layer; expected a call on the whole graph: a layer here reaches K hops"
         )

@@ -2,9 +2,9 @@
 
 import torch
 
-from shiftstate.pyg import GCNNConv, LSSMConv, RSNConv
+from shiftstate.pyg import convs
 
-CONVS = [GCNNConv, RSNConv, LSSMConv]
+CONVS = list(convs.CONVS.values())
 NORMALIZATIONS = [True, False, "gcn", "symmetric", "spectral", "row", "column"]
 
 

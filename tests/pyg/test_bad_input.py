@@ -43,10 +43,10 @@ BAD = {
     "edge_index holds node id -1; expected ids from 0 to 8": (signal(N, 4), EDGES - 1),
     "edge_index is a list; expected a tensor": (signal(N, 4), EDGES.tolist()),
     "edge_index is a HeteroData; .*HeteroConv": (signal(N, 4), HeteroData()),
-    "edge_index is a dict; .*one edge_index an edge type": (signal(N, 4), {("a", "to", "b"): EDGES}),
+    "edge_index is a dict; .*one edge_index per edge type": (signal(N, 4), {("a", "to", "b"): EDGES}),
     "edge_index is on meta and x on cpu; expected one device": (signal(N, 4), EDGES.to("meta")),
     r"edge_weight is on meta and x on cpu": (signal(N, 4), EDGES, WEIGHT.to("meta")),
-    r"edge_weight has weights of shape \(3,\); expected \(24,\): one an edge": (signal(N, 4), EDGES, WEIGHT[:3]),
+    r"edge_weight has weights of shape \(3,\); expected \(24,\): one per edge": (signal(N, 4), EDGES, WEIGHT[:3]),
     r"edge_weight has weights of shape \(24, 2\); .*edge features are not weights": (
         signal(N, 4),
         EDGES,

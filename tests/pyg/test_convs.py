@@ -72,6 +72,17 @@ def test_all_forms_of_the_graph_agree(conv_class, normalize, weighted):
     close(conv(x, edges.int(), weight), expected)
 
 
+@pytest.mark.parametrize("conv_class", [TAGConv, *CONVS])
+def test_weights_of_shape_e_1_are_one_per_edge(conv_class):
+    (edges, weight), x = graph(), signal(N, 4)
+    conv = conv_class(4, 3)
+    column = weight[:, None].clone().requires_grad_()
+    y = conv(x, edges, column)
+    assert torch.equal(y, conv(x, edges, weight.requires_grad_()))
+    (gradient,) = torch.autograd.grad(y.sum(), column)
+    assert gradient.shape == column.shape
+
+
 @pytest.mark.skipif(not WITH_TORCH_SPARSE, reason="torch_sparse is not installed: SparseTensor cannot be made")
 @pytest.mark.parametrize("conv_class", CONVS)
 def test_a_sparse_tensor_is_one_of_the_forms(conv_class):
@@ -257,7 +268,7 @@ def test_a_cached_graph_is_converted_once_and_forgotten_on_reset(conv_class, mon
     (edges, weight), x = graph(), signal(N, 4)
     conv = conv_class(4, 3, cached=True)
     expected = conv(x, edges, weight)
-    monkeypatch.setattr("shiftstate.pyg.convs.to_shift", None)  # would fail if it were called
+    monkeypatch.setattr("shiftstate.pyg.base.to_shift", None)  # would fail if it were called
     assert torch.equal(conv(x, edges, weight), expected)
     assert torch.equal(conv(x, edges[:, :3]), expected)
     assert torch.equal(copy.deepcopy(conv)(x, edges), expected)

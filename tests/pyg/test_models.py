@@ -62,5 +62,5 @@ def test_what_would_cut_filters_is_refused():
     model = StateSpaceGNN(4, 8, 2)
     with pytest.raises(ValueError, match="num_sampled_nodes_per_hop was given; expected None"):
         model(x, edges, num_sampled_nodes_per_hop=[1, 2, 6], num_sampled_edges_per_hop=[2, 10])
-    with pytest.raises(ValueError, match="loads one hop a layer; expected a call on the whole graph"):
+    with pytest.raises(ValueError, match="loads one hop per layer; expected a call on the whole graph"):
         model.inference(None)
