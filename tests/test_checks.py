@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import shiftstate as ss
-from shiftstate.checks import check_finite, check_name, check_whole
+from shiftstate.checks import check_device, check_finite, check_name, check_whole
 
 NAN = torch.tensor([[0.0, 1.0], [float("nan"), 2.0]])
 
@@ -118,3 +118,23 @@ def test_the_check_is_skipped_while_compiling():
     compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
     with ss.checking():
         assert compiled(NAN, shift).isnan().any()
+
+
+@pytest.mark.parametrize("wrong", ["gpu9", "float32", "", None, 1.5, torch.float32, "cpu:x", [1]])
+def test_what_is_no_device_is_refused_in_one_line(wrong):
+    with pytest.raises(
+        ValueError, match=r"^where is .*; expected a device that torch has here, such as 'cpu' \("
+    ) as caught:
+        check_device("where", wrong)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
+def test_a_device_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match=r"^device is 'cuda:0'; expected a device that torch has here"):
+        check_device("device", "cuda:0")
+
+
+def test_a_device_is_returned_as_torch_knows_it():
+    assert check_device("device", "cpu") == torch.device("cpu")
+    assert check_device("device", torch.device("meta")).type == "meta"

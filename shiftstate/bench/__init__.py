@@ -14,6 +14,7 @@ from shiftstate.bench.cases import SMALL, TABLE, Case, Setup, large
 from shiftstate.bench.drop_in import DropIn
 from shiftstate.bench.growth import AXES, GrowthCurve, curve
 from shiftstate.bench.timing import EXACT, TOLERANCE, agree, best_times
+from shiftstate.checks import check_device
 
 __all__ = ["Memory", "Report", "Row", "run"]
 
@@ -96,7 +97,7 @@ def machine(device: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": torch.backends.cpu.get_cpu_capability(),
-        "device": torch.cuda.get_device_name() if device.startswith("cuda") else "cpu",
+        "device": torch.cuda.get_device_name(device) if torch.device(device).type == "cuda" else "cpu",
     }
 
 
@@ -109,7 +110,7 @@ def measure(case: Case, device: str, threads: int, repeats: int, said: Said) -> 
     deviation, exact = deviations["ours"], deviations.get("ours in float64", 0.0)
     if not (deviation <= TOLERANCE and exact <= EXACT):
         return Row(case.name, threads, max(deviation, exact), {})
-    runs = setup.contestants(with_peers=device == "cpu")
+    runs = setup.contestants(with_peers=setup.x.device.type == "cpu")
     return Row(case.name, threads, deviation, best_times(runs, repeats, lambda what: said(f"{case.name}: {what}")))
 
 
@@ -137,23 +138,22 @@ def measure_memory(case: Case, repeats: int, said: Said) -> Memory:
 
 def run(device: str = "cpu", quick: bool = False, repeats: int = 5, said: Said = lambda what: None) -> Report:
     """Measure everything; ``quick`` takes the same steps in miniature."""
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise ValueError(f"device is {device!r} and torch sees no CUDA device here; expected 'cpu'")
+    on_cpu = check_device("device", device).type == "cpu"
     before = torch.get_num_threads()
     try:
         cases = SMALL if quick else TABLE
         rows = [measure(case, device, 1, repeats, said) for case in cases]
-        if device == "cpu" and before > 1:
+        if on_cpu and before > 1:
             pairs = [(case, row) for case, row in zip(cases, rows, strict=True) if case.edges]
             rows += [measure_threads(case, row, 2, repeats, said) for case, row in pairs]
         torch.set_num_threads(1)
         peak = None
-        if device == "cpu" and memory.supported():
+        if on_cpu and memory.supported():
             size = (2_000, 8_000) if quick else (50_000, 500_000)
             peak = measure_memory(large("lssm", 32, *size), repeats, said)
         axes = {"K": AXES["K"][:2]} if quick else AXES
-        curves = [curve(axis, cases, repeats, said) for axis, cases in axes.items()] if device == "cpu" else []
-        dropped = drop_in.measure(quick, repeats, said) if device == "cpu" else None
+        curves = [curve(axis, cases, repeats, said) for axis, cases in axes.items()] if on_cpu else []
+        dropped = drop_in.measure(quick, repeats, said) if on_cpu else None
         return Report(machine(device), rows, peak, curves, dropped)
     finally:
         torch.set_num_threads(before)

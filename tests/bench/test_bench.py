@@ -240,5 +240,5 @@ def test_a_process_that_fails_says_why():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_cuda_without_a_device_is_refused():
-    with pytest.raises(ValueError, match=r"^device is 'cuda' and torch sees no CUDA device here; expected 'cpu'$"):
+    with pytest.raises(ValueError, match=r"^device is 'cuda'; expected a device that torch has here, such as 'cpu' \("):
         bench.run(device="cuda")

@@ -91,21 +91,6 @@ def test_an_unknown_amount_refuses_nothing(free):
     size.check_states(*wide())
 
 
-def test_the_amount_is_that_of_the_system():
-    free_bytes = memory.available_bytes(torch.device("cpu"))
-    assert free_bytes is None or free_bytes > 2**20
-
-
-def test_a_system_that_does_not_tell_gives_none(monkeypatch):
-    def unreadable(self):
-        raise OSError
-
-    monkeypatch.setattr("pathlib.Path.read_text", unreadable)
-    assert memory.available_bytes(torch.device("cpu")) is None
-    monkeypatch.setattr("pathlib.Path.read_text", lambda self: "MemTotal: 1 kB\n")
-    assert memory.available_bytes(torch.device("cpu")) is None
-
-
 @pytest.mark.parametrize("name", LAYERS)
 def test_parameters_that_do_not_fit_are_refused_before_they_are_made(free, monkeypatch, name):
     monkeypatch.setattr(torch.nn.Module, "register_parameter", lambda *_: pytest.fail("a parameter was made"))
