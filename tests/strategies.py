@@ -42,7 +42,3 @@ def graphs(draw, max_nodes=7, max_edges=14, weights=WEIGHTS):
 
 layouts = st.sampled_from(["dense", "sparse"])
 seeds = st.integers(0, 2**16)
-
-
-def signals(seed, *shape):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)

@@ -11,8 +11,9 @@ from safetensors.torch import load_file, save_file
 
 import shiftstate as ss
 from tests.example_filters import GRU
+from tests.example_graphs import cycle
 
-CYCLE = ss.Shift.from_edges([[0, 1, 2, 3], [1, 2, 3, 0]])
+CYCLE = cycle(4, dtype=torch.float32)
 
 
 @pytest.fixture

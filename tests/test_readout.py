@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 import shiftstate as ss
 from shiftstate.readout import pooled
-from tests.strategies import graphs, layouts, seeds, signals
+from tests.example_graphs import cycle, path, signal
+from tests.strategies import graphs, layouts, seeds
 
-CYCLE = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]])
-PATH = ss.Shift.from_edges([[0, 1, 2, 3], [1, 2, 3, 4]])
+CYCLE = cycle(3, dtype=torch.float32)
+PATH = path(5, dtype=torch.float32)
 
 
 def bound(readout, channels=2):
@@ -57,7 +58,7 @@ def test_pool_on_a_batch_is_pool_on_each_graph(pool, layout):
 @given(graphs(), graphs(), layouts, st.sampled_from(["mean", "sum"]), seeds)
 def test_pooling_is_by_graph(first, second, layout, how, seed):
     batch = ss.Shift.batch([first.shift(), second.shift()], layout=layout)
-    x, z = signals(seed, 3, first.num_nodes, 2), signals(seed + 1, 3, second.num_nodes, 2)
+    x, z = signal(3, first.num_nodes, 2, seed=seed), signal(3, second.num_nodes, 2, seed=seed + 1)
     reduce = torch.mean if how == "mean" else torch.sum
     expected = torch.stack([reduce(x, dim=1), reduce(z, dim=1)], dim=1)
     torch.testing.assert_close(pooled(torch.cat([x, z], dim=1), batch, how), expected)

@@ -5,7 +5,7 @@ import torch
 
 import shiftstate as ss
 from shiftstate.testing import CONTRACT, assert_alive, check_layer
-from shiftstate.testing.material import graph, signal
+from shiftstate.testing.inputs import graph, signal
 from tests import example_filters
 
 CHECKS = {check.__name__: check for check in CONTRACT}

@@ -12,7 +12,8 @@ from shiftstate.layers import LAYERS
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing import assert_alive
 from tests import oracle
-from tests.strategies import graphs, layouts, seeds, signals
+from tests.example_graphs import signal
+from tests.strategies import graphs, layouts, seeds
 
 ACTIVATIONS = ("identity", "relu", "leaky_relu", "tanh", "sigmoid")
 
@@ -53,7 +54,7 @@ def assert_equal(got, wanted):
 def test_every_layer_mixing_and_option_equals_the_oracle(kind, options, mixing, layout, channels, kernel):
     S = np.array([[0.2, 0, 0, 0.9, 0], [1.0, 0, -0.7, 0, 0], [0, 0.8, 0, 0, 0], [0, 0, 1.0, 0, 0], [0, 0, 0, 0, 0]])
     layer = build(kind, *channels, 4, mixing=mixing, kernel=kernel, **options)
-    shift, x = ss.Shift.from_matrix(S, layout=layout), signals(3, 5, channels[0])
+    shift, x = ss.Shift.from_matrix(S, layout=layout), signal(5, channels[0], seed=3)
     assert_alive(layer.trace(x, shift))
     assert_equal(layer(x, shift), expected(kind, layer, S, x))
 
@@ -71,7 +72,7 @@ def test_every_layer_mixing_and_option_equals_the_oracle(kind, options, mixing, 
 def test_any_graph_and_shape_equals_the_oracle(graph, layout, seed, variant, mixing, sizes, bias):
     kind, options = variant
     layer = build(kind, *sizes, seed=seed, mixing=mixing, bias=bias, **options)
-    x = signals(seed, graph.num_nodes, sizes[0])
+    x = signal(graph.num_nodes, sizes[0], seed=seed)
     scale = max(1.0, graph.shift().spectral_radius())
     shift = ss.Shift.from_matrix(graph.matrix / scale, layout=layout)
     wanted = expected(kind, layer, graph.matrix / scale, x)

@@ -7,7 +7,8 @@ from hypothesis import given
 
 import shiftstate as ss
 from shiftstate.graphs.operators import Dense, Sparse, compress, rows_of, spmm
-from tests.strategies import graphs, seeds, signals
+from tests.example_graphs import signal
+from tests.strategies import graphs, seeds
 
 MATRIX = torch.tensor([[0.0, 2.0, 0.0], [0.0, -1.0, 3.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
 
@@ -64,7 +65,7 @@ def test_row_pointers_and_rows_are_each_others_inverse():
 
 @given(graphs(), seeds)
 def test_both_forms_give_the_same_product_and_gradients(graph, seed):
-    x, cotangent = signals(seed, graph.num_nodes, 2), signals(seed + 1, graph.num_nodes, 2)
+    x, cotangent = signal(graph.num_nodes, 2, seed=seed), signal(graph.num_nodes, 2, seed=seed + 1)
     results = []
     for layout in ("dense", "sparse"):
         weight = torch.from_numpy(graph.weight).requires_grad_()

@@ -9,7 +9,8 @@ from hypothesis import given
 from torch.utils import _pytree as pytree
 
 import shiftstate as ss
-from tests.strategies import graphs, layouts, seeds, signals
+from tests.example_graphs import signal
+from tests.strategies import graphs, layouts, seeds
 
 # Directed, signed, a self-loop (3), a duplicate (0 → 1), an isolated node (5).
 EDGES = [[0, 0, 1, 2, 3, 4, 2], [1, 1, 2, 0, 3, 2, 4]]
@@ -193,7 +194,7 @@ def test_shift_nodes_shifts_the_first_axis(layout):
 
 @given(graphs(), layouts, seeds)
 def test_any_graph_multiplies_like_its_matrix(graph, layout, seed):
-    shift, x = graph.shift(layout), signals(seed, 2, graph.num_nodes, 3)
+    shift, x = graph.shift(layout), signal(2, graph.num_nodes, 3, seed=seed)
     np.testing.assert_allclose((shift @ x).numpy(), graph.matrix @ x.numpy(), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose((shift.T @ x).numpy(), graph.matrix.T @ x.numpy(), rtol=1e-12, atol=1e-12)
 
@@ -219,7 +220,7 @@ def test_any_graph_permutes_like_its_matrix(graph, layout, seed):
     permuted = shift.permuted(order)
     assert np.array_equal(permuted.to_dense().numpy(), graph.matrix[np.ix_(order, order)])
     assert np.array_equal(permuted.permuted(order.argsort()).to_dense().numpy(), graph.matrix)
-    x = signals(seed, graph.num_nodes, 2)
+    x = signal(graph.num_nodes, 2, seed=seed)
     np.testing.assert_allclose((permuted @ x[order]).numpy(), (shift @ x)[order].numpy(), rtol=1e-12, atol=1e-12)
 
 

@@ -10,8 +10,9 @@ import shiftstate as ss
 from shiftstate.layers import LAYERS
 from shiftstate.layers.base import MIXINGS
 from tests.example_filters import GRU, ForgetsItsOption
+from tests.example_graphs import cycle
 
-CYCLE = ss.Shift.from_edges([[0, 1, 2, 3, 4], [1, 2, 3, 4, 0]])
+CYCLE = cycle(5, dtype=torch.float32)
 F, G, K = 3, 2, 4
 
 # Shapes as the mathematics page states them: (state weight, input weight), the weights beside them.
@@ -63,7 +64,7 @@ def test_parameter_counts_of_a_bank(F, G, K):
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM])
+@pytest.mark.parametrize("layer_class", LAYERS.values())
 def test_the_papers_draw_fills_its_bounds_and_does_not_leave_them(layer_class, mixing):
     G, F, K = 16, 40, 8
     scalar = 1 / math.sqrt((1 if mixing == "depthwise" else G) * (K + 1))
@@ -148,7 +149,7 @@ def test_alive_means_that_the_input_of_the_first_shift_is_still_felt_at_the_last
     assert reach("paper") < 1e-3
 
 
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM, GRU])
+@pytest.mark.parametrize("layer_class", [*LAYERS.values(), GRU])
 def test_layers_say_what_they_are(layer_class):
     assert repr(layer_class(1, 4, 8)) == f"{layer_class.__name__}(1, 4, K=8)"
     changed = layer_class(1, 4, 8, mixing="dense", bias=False, checkpoint="sqrt")
@@ -271,7 +272,7 @@ ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM, GRU])
+@pytest.mark.parametrize("layer_class", [*LAYERS.values(), GRU])
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_bad_arguments_are_refused(layer_class, name):
     change, message = ARGUMENTS[name]
@@ -279,15 +280,11 @@ def test_bad_arguments_are_refused(layer_class, name):
         layer_class(**({"in_channels": 1, "out_channels": 2, "K": 2} | change))
 
 
-@pytest.mark.parametrize("layer_class", [ss.RSN, ss.LSSM, GRU])
+@pytest.mark.parametrize("layer_class", [*LAYERS.values(), GRU])
 def test_an_unknown_activation_is_refused_at_birth(layer_class):
-    with pytest.raises(ValueError, match=r"^unknown activation 'rleu'; .*; did you mean 'relu'\?$"):
-        layer_class(1, 2, 2, output_activation="rleu")
-
-
-def test_an_unknown_state_activation_is_refused_at_birth():
-    with pytest.raises(ValueError, match=r"^unknown activation 'tanhh'; .*; did you mean 'tanh'\?$"):
-        ss.RSN(1, 2, 2, state_activation="tanhh")
+    for option in {"output_activation", "state_activation"} & set(layer_class.option_names()):
+        with pytest.raises(ValueError, match=r"^unknown activation 'rleu'; .*; did you mean 'relu'\?$"):
+            layer_class(1, 2, 2, **{option: "rleu"})
 
 
 CALLS = {
@@ -328,7 +325,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM])
+@pytest.mark.parametrize("layer_class", LAYERS.values())
 @pytest.mark.parametrize("method", ["forward", "trace", "kernel_in_use"])
 @pytest.mark.parametrize("name", CALLS)
 def test_bad_calls_are_refused(layer_class, method, name):
@@ -352,7 +349,7 @@ def test_an_unknown_draw_is_refused_and_changes_nothing():
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM])
+@pytest.mark.parametrize("layer_class", LAYERS.values())
 def test_autocast_stays_out_of_the_recurrence(layer_class, mixing):
     layer, x = layer_class(2, 3, 4, mixing=mixing), torch.randn(2, 5, 2)
     expected = layer(x, CYCLE)
@@ -365,7 +362,7 @@ def test_autocast_stays_out_of_the_recurrence(layer_class, mixing):
 
 
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM])
+@pytest.mark.parametrize("layer_class", LAYERS.values())
 def test_bfloat16_runs_forward_and_backward_and_stays_near_float64(layer_class, layout):
     layer = layer_class(2, 3, 4, init="alive").bfloat16()
     edges = CYCLE.edges()[0]
@@ -380,7 +377,7 @@ def test_bfloat16_runs_forward_and_backward_and_stays_near_float64(layer_class, 
     assert ((y.double() - exact).abs().max() / scale) < 16 * torch.finfo(torch.bfloat16).eps
 
 
-@pytest.mark.parametrize("layer_class", [ss.GCNN, ss.RSN, ss.LSSM])
+@pytest.mark.parametrize("layer_class", LAYERS.values())
 def test_gradients_reach_the_edge_weights_through_every_layer(layer_class):
     """On a rotation, where the state neither grows nor shrinks and every shift counts."""
     edges, layer = CYCLE.edges()[0], layer_class(1, 2, 3, init="alive").double()

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import shiftstate as ss
-from tests.strategies import signals
+from tests.example_graphs import cycle, path, signal
 
 
 def filled(layer, *taps):
@@ -19,28 +19,22 @@ def scalar(*taps):
     return filled(ss.GCNN(1, 1, len(taps) - 1, bias=False).double(), *taps)
 
 
-def cycle(n, layout="dense"):
-    ring = torch.arange(n)
-    return ss.Shift.from_edges(torch.stack([ring, ring.roll(-1)]), torch.ones(n).double(), layout=layout)
-
-
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 def test_on_a_directed_cycle_it_is_a_circular_convolution(layout):
-    taps, x = (0.5, -1.0, 2.0, 0.25), signals(0, 7, 1)
+    taps, x = (0.5, -1.0, 2.0, 0.25), signal(7, 1)
     expected = sum(tap * x.roll(k, 0) for k, tap in enumerate(taps))
-    torch.testing.assert_close(scalar(*taps)(x, cycle(7, layout)), expected, rtol=1e-14, atol=1e-14)
+    torch.testing.assert_close(scalar(*taps)(x, cycle(7, layout=layout)), expected, rtol=1e-14, atol=1e-14)
 
 
 def test_a_whole_turn_of_the_cycle_gives_the_signal_back():
-    x = signals(0, 5, 1)
+    x = signal(5, 1)
     assert torch.equal(scalar(0, 0, 0, 0, 0, 1)(x, cycle(5)), x)
 
 
 def test_on_a_directed_path_it_is_a_causal_convolution():
-    path = ss.Shift.from_edges([[0, 1, 2, 3], [1, 2, 3, 4]], torch.ones(4).double())
     impulse = torch.zeros(5, 1, dtype=torch.float64)
     impulse[1] = 1
-    response = scalar(0.5, -1.0, 2.0, 0.25)(impulse, path)
+    response = scalar(0.5, -1.0, 2.0, 0.25)(impulse, path(5))
     assert response.flatten().tolist() == [0, 0.5, -1.0, 2.0, 0.25]
 
 
@@ -63,20 +57,20 @@ def test_the_state_of_an_eigenvector_grows_with_its_eigenvalue():
 
 
 def test_channels_add_up_and_the_bias_comes_last():
-    layer, x = ss.GCNN(3, 2, 2).double(), signals(1, 4, 5, 3)
+    layer, x = ss.GCNN(3, 2, 2).double(), signal(4, 5, 3, seed=1)
     shift = cycle(5)
     expected = sum(torch.einsum("fg,bng->bnf", layer.h[k], x.roll(k, 1)) for k in range(3)) + layer.bias
     torch.testing.assert_close(layer(x, shift), expected)
 
 
 def test_dense_mixing_is_the_bank():
-    bank, dense, x = ss.GCNN(2, 3, 4).double(), ss.GCNN(2, 3, 4, mixing="dense").double(), signals(1, 5, 2)
+    bank, dense, x = ss.GCNN(2, 3, 4).double(), ss.GCNN(2, 3, 4, mixing="dense").double(), signal(5, 2, seed=1)
     dense.load_state_dict(bank.state_dict())
     assert torch.equal(dense(x, cycle(5)), bank(x, cycle(5)))
 
 
 def test_depthwise_mixing_is_a_bank_of_rank_one():
-    layer, x = ss.GCNN(2, 3, 4, mixing="depthwise").double(), signals(1, 5, 2)
+    layer, x = ss.GCNN(2, 3, 4, mixing="depthwise").double(), signal(5, 2, seed=1)
     bank = ss.GCNN(2, 3, 4).double()
     with torch.no_grad():
         bank.h.copy_(layer.h * layer.mix.T)
@@ -86,17 +80,17 @@ def test_depthwise_mixing_is_a_bank_of_rank_one():
 
 def test_it_is_linear():
     layer, shift = ss.GCNN(2, 3, 4, bias=False).double(), cycle(5)
-    x, z = signals(1, 5, 2), signals(2, 5, 2)
+    x, z = signal(5, 2, seed=1), signal(5, 2, seed=2)
     torch.testing.assert_close(layer(2 * x - 3 * z, shift), 2 * layer(x, shift) - 3 * layer(z, shift))
 
 
 def test_shifts_commute_with_the_filter():
-    layer, shift, x = ss.GCNN(2, 3, 4, bias=False).double(), cycle(5), signals(1, 5, 2)
+    layer, shift, x = ss.GCNN(2, 3, 4, bias=False).double(), cycle(5), signal(5, 2, seed=1)
     torch.testing.assert_close(layer(shift @ x, shift), shift @ layer(x, shift))
 
 
 def test_the_trace_holds_the_powers_and_no_memory():
-    layer, x = ss.GCNN(1, 2, 3).double(), signals(0, 5, 1)
+    layer, x = ss.GCNN(1, 2, 3).double(), signal(5, 1)
     trace = layer.trace(x, cycle(5))
     for k in range(4):
         assert torch.equal(trace.states[k], x.roll(k, 0).expand(5, 2))

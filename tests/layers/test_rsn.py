@@ -4,10 +4,9 @@ import pytest
 import torch
 
 import shiftstate as ss
-from tests.strategies import signals
+from tests.example_graphs import cycle, signal
 
-RING = torch.arange(6)
-CYCLE = ss.Shift.from_edges(torch.stack([RING, RING.roll(-1)]), torch.ones(6).double())
+CYCLE = cycle(6)
 
 
 def fill(layer, **values):
@@ -27,7 +26,7 @@ def test_with_identities_it_is_the_gcnn(mixing, layout, K):
     rsn = fill(ss.RSN(3, 2, K, **options).double(), h_ww=1, h_wx=0, h_yx=0, h_yw=gcnn.h, bias=gcnn.bias)
     if mixing == "depthwise":
         fill(rsn, mix=gcnn.mix)
-    x = signals(0, 4, 6, 3)
+    x = signal(4, 6, 3)
     torch.testing.assert_close(rsn(x, shift), gcnn(x, shift), rtol=1e-12, atol=1e-12)
 
 
@@ -35,7 +34,7 @@ def test_with_identities_dense_mixing_is_the_gcnn_of_equal_channels():
     gcnn = ss.GCNN(3, 3, 5).double()
     rsn = ss.RSN(3, 3, 5, mixing="dense", state_activation="identity", output_activation="identity").double()
     fill(rsn, h_ww=torch.eye(3), h_wx=0, h_yx=0, h_yw=gcnn.h, bias=gcnn.bias)
-    x = signals(0, 4, 6, 3)
+    x = signal(4, 6, 3)
     torch.testing.assert_close(rsn(x, CYCLE), gcnn(x, CYCLE), rtol=1e-12, atol=1e-12)
 
 
@@ -57,7 +56,7 @@ def test_relu_keeps_positive_states_and_stops_negative_ones():
 
 def test_the_last_nonlinearity_is_applied_to_the_sum():
     rsn = fill(ss.RSN(1, 1, 2, output_activation="tanh").double(), h_ww=0, h_wx=0, h_yw=0, h_yx=0.4, bias=0)
-    x = signals(0, 6, 1)
+    x = signal(6, 1)
     torch.testing.assert_close(rsn(x, CYCLE), torch.tanh(3 * torch.tanh(0.4 * x)))
 
 
@@ -65,7 +64,7 @@ def test_the_order_of_weights_along_k():
     """Only the last update reads the input: w_2 = x, w_1 = 0."""
     rsn = fill(ss.RSN(1, 1, 2, state_activation="identity").double(), h_ww=0)
     fill(rsn, h_wx=torch.tensor([0.0, 1.0]).reshape(2, 1, 1))
-    x = signals(0, 6, 1)
+    x = signal(6, 1)
     states = rsn.trace(x, CYCLE).states
     assert torch.equal(states[0], x)
     assert not states[1].any()
@@ -73,7 +72,7 @@ def test_the_order_of_weights_along_k():
 
 
 def test_any_callable_serves_as_a_nonlinearity():
-    x = signals(0, 6, 2)
+    x = signal(6, 2)
     named = ss.RSN(2, 3, 3, state_activation="tanh", output_activation="sigmoid", kernel="reference").double()
     called = ss.RSN(2, 3, 3, state_activation=torch.tanh, output_activation=torch.sigmoid).double()
     called.load_state_dict(named.state_dict())
@@ -81,14 +80,14 @@ def test_any_callable_serves_as_a_nonlinearity():
 
 
 def test_the_trace_has_states_but_no_memory_and_no_gates():
-    trace = ss.RSN(2, 3, 4).double().trace(signals(0, 6, 2), CYCLE)
+    trace = ss.RSN(2, 3, 4).double().trace(signal(6, 2), CYCLE)
     assert trace.states.shape == trace.outputs.shape == (5, 6, 6)
     assert trace.memories is None
     assert trace.gates == {}
 
 
 def test_the_channels_of_a_bank_are_in_the_order_f_then_g():
-    layer, x = ss.RSN(2, 3, 2).double(), signals(0, 6, 2)
+    layer, x = ss.RSN(2, 3, 2).double(), signal(6, 2)
     states = layer.trace(x, CYCLE).states[1].reshape(6, 3, 2)
     expected = torch.relu(layer.h_ww[0] * (CYCLE @ x).unsqueeze(1) + layer.h_wx[0] * x.unsqueeze(1))
     torch.testing.assert_close(states, expected)

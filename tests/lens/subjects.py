@@ -1,10 +1,16 @@
 """Every filter that goes under the lens: the paper's three with every mixing and option, and filters of a user."""
 
+from functools import partial
+
 import torch
 
 import shiftstate as ss
 from shiftstate.layers.base import MIXINGS
+from tests import example_graphs
 from tests.example_filters import GRU
+from tests.example_graphs import cycle, path
+
+__all__ = ["KINDS", "SUBJECTS", "cycle", "make", "path", "signal"]
 
 
 class MemoryGRU(ss.Layer):
@@ -39,16 +45,4 @@ def make(kind, mixing="bank", channels=(2, 3), K=4, seed=0, **changes):
         return layer_class(*channels, K, **{"mixing": mixing, **options, **changes}).double()
 
 
-def signal(*shape, seed=1):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def path(nodes, weight=1.0):
-    """0 → 1 → … → nodes − 1: directed, and without a cycle."""
-    ids = torch.arange(nodes - 1)
-    return ss.Shift.from_edges(torch.stack([ids, ids + 1]), weight * torch.ones(nodes - 1).double(), num_nodes=nodes)
-
-
-def cycle(nodes, weight=1.0):
-    ids = torch.arange(nodes)
-    return ss.Shift.from_edges(torch.stack([ids, ids.roll(-1)]), weight * torch.ones(nodes).double())
+signal = partial(example_graphs.signal, seed=1)

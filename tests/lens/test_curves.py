@@ -10,7 +10,7 @@ import shiftstate as ss
 from shiftstate.filters.activations import activation
 from shiftstate.lens import examine
 from shiftstate.lens.curves import bounds
-from shiftstate.testing.material import graph
+from shiftstate.testing.inputs import graph
 from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
 from tests.strategies import graphs
 

@@ -13,7 +13,7 @@ import shiftstate as ss
 from shiftstate.lens import examine
 from shiftstate.lens.as_json import number
 from shiftstate.lens.draw import draw
-from shiftstate.testing.material import graph
+from shiftstate.testing.inputs import graph
 from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
 from tests.strategies import graphs, layouts
 

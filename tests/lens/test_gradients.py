@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 import shiftstate as ss
 from shiftstate.lens import examine
-from shiftstate.testing.material import graph
+from shiftstate.testing.inputs import graph
 from tests.lens.subjects import SUBJECTS, cycle, make, signal
 
 

@@ -11,7 +11,7 @@ from shiftstate.filters.fused.cells import CELLS
 from shiftstate.layers import LAYERS
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing import assert_alive
-from shiftstate.testing.material import graph
+from shiftstate.testing.inputs import graph
 from tests.filters.fused.comparison import (
     FAST,
     KINDS,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from shiftstate.layers.base import MIXINGS
-from shiftstate.testing.material import peak_bytes
+from shiftstate.testing.measure import peak_bytes
 from tests.filters.fused.comparison import KINDS, RECURRENT, cycle, filter_arguments, pair, ragged, signal
 
 N, B, G, F, K = 6, 5, 2, 3, 10

@@ -7,7 +7,7 @@ import torch
 
 import shiftstate as ss
 from shiftstate.layers.base import MIXINGS
-from shiftstate.testing.material import graph
+from shiftstate.testing.inputs import graph
 from tests.filters.fused import comparison
 from tests.filters.fused.comparison import (
     KINDS,

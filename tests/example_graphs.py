@@ -1,0 +1,25 @@
+"""Graphs and signals that tests of many rooms use."""
+
+import torch
+
+import shiftstate as ss
+
+
+def cycle(nodes, weight=1.0, dtype=torch.float64, layout="auto"):
+    """0 → 1 → … → nodes − 1 → 0: with weights of 1 a rotation, which neither grows nor shrinks what it is given."""
+    ring = torch.arange(nodes)
+    return ss.Shift.from_edges(
+        torch.stack([ring, ring.roll(-1)]), torch.full((nodes,), weight, dtype=dtype), layout=layout
+    )
+
+
+def path(nodes, weight=1.0, dtype=torch.float64, layout="auto"):
+    """0 → 1 → … → nodes − 1: directed, and without a cycle."""
+    ids = torch.arange(nodes - 1)
+    weights = torch.full((nodes - 1,), weight, dtype=dtype)
+    return ss.Shift.from_edges(torch.stack([ids, ids + 1]), weights, num_nodes=nodes, layout=layout)
+
+
+def signal(*shape, seed=0, dtype=torch.float64):
+    """Standard normal signals, the same ones each time and in every dtype."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
