@@ -86,7 +86,7 @@ def numbers(seen: Seen) -> dict[str, Any]:
         }
 
     return {
-        "kind": "shiftstate.lens",
+        "kind": "shiftstate.stability",
         "K": K,
         "draws": DRAWS,
         "seed": SEED,

@@ -47,6 +47,7 @@ def test_the_documents_show_these_numbers(seen):
     shown = json.loads((FIGURES / "stability.json").read_text(encoding="utf-8"))
     now = numbers(seen)
     assert shown.keys() == now.keys()
+    assert shown["kind"] == now["kind"]
     for name, by_radius in now["filters"].items():
         for radius, one in by_radius.items():
             for curve in ("median", "low", "high", "envelope", "gradient"):
