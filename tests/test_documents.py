@@ -22,8 +22,8 @@ from typer.main import get_command
 
 import shiftstate
 from shiftstate.commands import app
-from shiftstate.experiments.config import EXPERIMENTS, load_preset
-from shiftstate.experiments.engines import make_engine
+from shiftstate.machine.running.engines import make_engine
+from shiftstate.studies.paper import STUDY, load_preset
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -86,7 +86,7 @@ def _check_command_line(command: str) -> None:
         found = found.commands[words.pop(0)]
     parsed = found.make_context(name, words).params
     if name == "reproduce":
-        assert parsed["experiment"] in (*EXPERIMENTS, "figure2", "stability", "all")
+        assert parsed["experiment"] in (*STUDY.names, "figure2", "stability", "all")
         load_preset(parsed["preset"], overrides=parsed["set"])
         make_engine(parsed["engine"], parsed["workers"], parsed["scheduler"])
 

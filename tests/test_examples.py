@@ -1,6 +1,5 @@
 """The examples run as a user runs them."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -9,8 +8,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-
-from shiftstate.experiments.config import load_preset
 
 ROOT = Path(__file__).parents[1]
 
@@ -66,35 +63,3 @@ def test_the_tutorial_runs_from_top_to_bottom_and_carries_no_outputs():
     without, *_, chosen, in_pyg = (int(share) / 100 for share in re.findall(r"(\d+)% of the test set", printed))
     assert without < 0.5
     assert min(chosen, in_pyg) > 0.7
-
-
-def test_readings_are_changed_one_by_one_and_compared_with_the_paper_preset(tmp_path, monkeypatch, capsys):
-    spec = importlib.util.spec_from_file_location("readings", ROOT / "docs/examples/readings.py")
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    for name, reading in example.READINGS.items():
-        load_preset("paper", overrides=reading)  # every one of them exists
-        assert (name == example.BASE) == (not reading)
-    monkeypatch.setattr(example, "READINGS", dict(list(example.READINGS.items())[:2]))
-    size = ["--graphs", "1", "--K", "1", "--workers", "1", "--set", "epochs=1", "--set", "num_samples=[200,50,50]"]
-    places = ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "table")]
-    monkeypatch.setattr(sys, "argv", ["readings.py", *places, *size])
-    example.main()
-    monkeypatch.setattr(example, "make_engine", lambda *_: pytest.fail)  # the second time nothing is left to do
-    example.main()
-    lines = (tmp_path / "table" / "table.md").read_text().splitlines()[2:]
-    assert [line.split(" | ")[0] for line in lines] == [f"| {name}" for name in example.READINGS]
-    rows = [row.split(",") for row in (tmp_path / "table" / "readings.csv").read_text().splitlines()[1:]]
-    assert [row[2] for row in rows] == ["gcnn", "lssm", "rsn"] * 2
-    assert rows[0][4:] != rows[3][4:]  # settings reach the trainings
-    assert lines[0] in capsys.readouterr().out
-
-
-def test_readings_refuse_a_setting_that_does_not_exist(tmp_path):
-    places = ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "table")]
-    command = [sys.executable, "docs/examples/readings.py", *places, "--set", "epoch=1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "epoch" in done.stderr
-    assert not list(tmp_path.iterdir())

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shiftstate.experiments.config import Realization, load_preset
-from shiftstate.experiments.realization import run
+from shiftstate.machine.run import run
+from shiftstate.machine.settings import change
+from shiftstate.machine.trial import parse_trial
+from shiftstate.studies.paper import STUDY, load_preset
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
@@ -21,7 +23,7 @@ def recorded(record, experiment):
 @pytest.mark.parametrize("experiment", ["figure1", "table1"])
 @pytest.mark.parametrize("record", ["paper", "community", "tuned", "matched"])
 def test_a_record_holds_every_realization_of_its_preset(record, experiment):
-    planned = {realization.id for realization in load_preset(record).realizations(experiment)}
+    planned = {trial.id for trial in load_preset(record).trials(experiment)}
     assert {row["id"] for row in recorded(record, experiment)} == planned
 
 
@@ -30,6 +32,6 @@ def test_a_record_holds_every_realization_of_its_preset(record, experiment):
 def test_the_first_epoch_of_a_recorded_training_comes_again(record, filter):
     """A change of what a configuration gives needs a new RESULTS_VERSION; rounding shows later than in one epoch."""
     row = next(row for row in recorded(record, "figure1") if (row["filter"], row["K"]) == (filter, "4"))
-    realization = Realization.from_json(row["config"])
-    fit = run(replace(realization, protocol=replace(realization.protocol, epochs=1))).fit
-    assert fit.losses[0] == pytest.approx(json.loads(row["curve"])["loss"][0], rel=1e-4)
+    trial = parse_trial(STUDY, row["config"])
+    outcome = run(replace(trial, settings=change(trial.settings, epochs=1)))
+    assert outcome.losses[0] == pytest.approx(json.loads(row["curve"])["loss"][0], rel=1e-4)

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shiftstate.commands.console import plain_console
-
 if TYPE_CHECKING:
-    from shiftstate.experiments.config import Preset
+    from shiftstate.machine.presets import Preset
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,47 +27,38 @@ def reproduce(
     author: Annotated[str, typer.Option(help="whose network figure2 draws")] = "stevenson",
 ) -> None:
     """Run an experiment of the paper, or go on with it, and say which of its claims hold."""
-    from rich.markdown import Markdown
-
     from shiftstate.checks import check_name
-    from shiftstate.experiments.config import EXPERIMENTS, load_preset
-    from shiftstate.experiments.engines import check_devices, make_engine
-    from shiftstate.experiments.reproduce import reproduce as run
-    from shiftstate.experiments.stability import write as write_stability
-    from shiftstate.experiments.tables import tables_markdown
+    from shiftstate.commands.running import run_and_tell
+    from shiftstate.machine.running.engines import check_devices, make_engine
+    from shiftstate.studies.paper import STUDY, load_preset
+    from shiftstate.studies.paper.stability import write as write_stability
     from shiftstate.texts.network_files import reproduce_figure2
 
-    check_name("experiment", experiment, [*EXPERIMENTS, "figure2", "stability", "all"])
+    check_name("experiment", experiment, [*STUDY.names, "figure2", "stability", "all"])
     settings = load_preset(preset, config, set or ())
     pool = make_engine(engine, workers, scheduler)
     names = _planned(experiment, settings, texts)
     if engine == "local":
-        check_devices(one for name in names for one in settings.realizations(name))
+        check_devices(one for name in names for one in settings.trials(name))
     if experiment in ("stability", "all"):
         print(f"The paper's Section 2.1: {', '.join(map(str, write_stability(out)))}")
     if experiment == "figure2" or (experiment == "all" and texts is not None):
         print(f"The network of {author}: {', '.join(map(str, reproduce_figure2(texts, author, out)))}")
     if not names:
         return
-    report = run(names, settings, out, pool, texts=texts)
-    console = plain_console()
-    tables = tables_markdown(report.summary)
-    console.print(Markdown(tables) if console.is_terminal else tables)
-    console.print(f"The reading of the paper: {settings.reading.strip()}")
-    console.print(f"Tables and figures of {report.stored} realizations: {', '.join(map(str, report.files))}")
+    run_and_tell(names, settings, out, pool, texts)
 
 
 def _planned(experiment: str, settings: "Preset", texts: Path | None) -> list[str]:
     """The experiments that are trainings; of "all" those on texts are left out where there are none."""
-    from shiftstate.experiments.config import EXPERIMENTS
     from shiftstate.texts.network_files import GET_TEXTS
 
     if experiment != "all":
-        return [experiment] if experiment in EXPERIMENTS else []
+        return [experiment] if experiment in settings.study.names else []
     names = list(settings.experiments)
     if texts is not None:
         return names
-    left_out = [name for name in names if EXPERIMENTS[name].needs_texts]
+    left_out = [name for name in names if settings.study[name].source]
     if left_out == names:
         raise ValueError(f"preset {settings.name!r} has no experiment without texts; {GET_TEXTS}")
     print(f"{' and '.join(['figure2', *left_out])} left out: texts are needed; {GET_TEXTS}")

@@ -23,8 +23,8 @@ def inspect(
 
     Exit code 3 if the recorded score does not come again; the lens is written all the same.
     """
-    from shiftstate.experiments.inspect import inspect as train_again
-    from shiftstate.experiments.inspect import verdict_table
+    from shiftstate.lens.verdict_table import verdict_table
+    from shiftstate.machine.inspection import inspect as train_again
 
     found = train_again(directory, realization, texts, plain_console(stderr=True))
     console = plain_console(wrap=False)

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 
 import shiftstate as ss
-from shiftstate.experiments.plan import Plan
 from shiftstate.experiments.report.contract import PageData, ShownAxis
-from shiftstate.experiments.store import Store
+from shiftstate.machine.results.plan import Plan
+from shiftstate.machine.results.store import Store
+from shiftstate.studies.paper import STUDY
 from tests.experiments.rivers import no_trainings, some_cell, some_value
 
 HOSTILE = [
@@ -28,16 +29,16 @@ FILTERS = ("gcnn", "rsn", "lssm")
 def fill(directory: Path, realization, outcome) -> None:
     """Two experiments, without any training."""
     directory.mkdir(parents=True, exist_ok=True)
-    with Store(directory) as store:
+    with Store(directory, STUDY) as store:
         for place, (name, K) in enumerate((name, K) for K in (4, 16) for name in FILTERS):
             for graph in range(3):
                 last = 0.3 + 0.05 * place + 0.017 * graph
                 store.add(realization(filter=name, K=K, graph=graph), outcome(last, last + 0.1, seconds=1.0 + place))
         for L in (2, 4):
             for name in FILTERS:
-                store.add(realization("table1", name, L=L), outcome(0.4 + 0.1 * L / 4, outcome="diverged"))
+                store.add(realization("table1", name, L=L), outcome(0.4 + 0.1 * L / 4, ending="diverged"))
     plans = {"figure1": Plan("paper", "As <b>I</b> read it.", "shiftstate reproduce figure1 --preset paper", 900)}
-    (directory / "plan.json").write_text(json.dumps({name: vars(plan) for name, plan in plans.items()}))
+    (directory / "plan.json").write_text(json.dumps({name: plan.to_dict() for name, plan in plans.items()}))
 
 
 def add_lenses(directory: Path) -> None:

@@ -16,8 +16,9 @@ from shiftstate.experiments.report import render as report_render
 from shiftstate.experiments.report.build import gather, write_page
 from shiftstate.experiments.report.render import SCRIPTS, embed, render
 from shiftstate.experiments.report.results import describe_series
-from shiftstate.experiments.store import Store
 from shiftstate.files import write_whole
+from shiftstate.machine.results.store import Store
+from shiftstate.studies.paper import STUDY
 from tests.experiments.reports import HOSTILE, NAME, add_lenses, add_words, fill
 
 pytest.importorskip("plotly", reason="the page's charts need the extra `report`")
@@ -176,7 +177,7 @@ def test_a_csv_alone_is_enough(written, tmp_path):
 
 
 def test_an_empty_store_gives_a_page_that_says_so(tmp_path):
-    with Store(tmp_path):
+    with Store(tmp_path, STUDY):
         pass
     assert write_page(tmp_path).stored == 0
     assert gather(tmp_path)[0]["claims"] == []
@@ -201,7 +202,7 @@ def test_lenses_that_find_no_room_are_counted(directory, monkeypatch):
 
 
 def test_series_have_the_colours_of_the_figures_and_others_their_own():
-    described = describe_series(["svm", "lssm", "gcnn", "delta", "another", "one more"])
+    described = describe_series(STUDY["table2"], ["svm", "lssm", "gcnn", "delta", "another", "one more"])
     assert [one["value"] for one in described][:2] == ["gcnn", "lssm"]
     assert described[1]["color"] == "#c8553d"
     assert len({one["color"] for one in described}) == 6
@@ -257,7 +258,7 @@ def damage_csv(directory):
 
 
 def damage_plan(directory):
-    with Store(directory):
+    with Store(directory, STUDY):
         (directory / "plan.json").write_text('{"figure1": {"preset": 3}}')
 
 

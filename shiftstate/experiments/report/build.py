@@ -7,16 +7,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from shiftstate.experiments.plan import Plan, guess_plan, read_plans
 from shiftstate.experiments.report.contract import PageData, ShownExperiment
 from shiftstate.experiments.report.lenses import LensFile, read_lenses, that_fit
 from shiftstate.experiments.report.render import chart_library, render
-from shiftstate.experiments.report.results import PALETTE, describe_claims, describe_experiments, open_results
+from shiftstate.experiments.report.results import PALETTE, describe_claims, describe_experiments
 from shiftstate.experiments.report.words import read_words
-from shiftstate.experiments.reproduce import write_report
-from shiftstate.experiments.rows import Row
-from shiftstate.experiments.store import Store
 from shiftstate.files import write_whole
+from shiftstate.machine.conduct import write_results
+from shiftstate.machine.results.columns import Result
+from shiftstate.machine.results.plan import Plan, guess_plan, read_plans
+from shiftstate.machine.results.store import Store, open_results
 
 PAGE = "report.html"
 OTHER_FILES = ("tables.md", "summary.json", "claims.json", "provenance.json", "plan.json", "realizations.csv")
@@ -69,7 +69,7 @@ def gather(directory: Path, charts: bool = True) -> tuple[PageData, list[LensFil
         "palette": list(PALETTE),
         "experiments": [],
         "claims": [],
-        "reading": "The reading of the paper",
+        "reading": "",
         "plan_recorded": False,
         "record": [("page by", f"shiftstate {metadata.version('shiftstate')}")],
         "versions": [],
@@ -84,7 +84,7 @@ def gather(directory: Path, charts: bool = True) -> tuple[PageData, list[LensFil
         if store is None and not lenses and not words:
             raise ValueError(
                 f"{directory} holds no results; expected results.sqlite, realizations.csv, a lens or a word network: "
-                f"`shiftstate reproduce figure1 --out {directory}` makes some"
+                f"`shiftstate reproduce EXPERIMENT --out {directory}` makes some"
             )
         if store is not None:
             _add_results(data, directory, store)
@@ -101,12 +101,13 @@ def _files(directory: Path) -> list[str]:
 
 
 def _add_results(data: PageData, directory: Path, store: Store) -> None:
-    rows, records = store.rows(), store.records()
+    results, records = store.results(), store.records()
     recorded = read_plans(directory)
-    plans = {**_guesses(rows, recorded), **recorded}
-    report = write_report(directory, store, plans)
-    data["experiments"] = describe_experiments(report.summary, records, plans, report.ceilings, report.chances)
-    data["claims"] = describe_claims(report.summary.findings) if records else []
+    plans = {**_guesses(results, recorded), **recorded}
+    written = write_results(directory, store, plans)
+    data["experiments"] = describe_experiments(written.summary, records, plans, written.landmarks, written.chances)
+    data["claims"] = describe_claims(written.summary) if records else []
+    data["reading"] = store.study.reading
     data["plan_recorded"] = bool(recorded)
     made = store.provenance()
     data["record"] += _record(made, data["experiments"])
@@ -127,10 +128,8 @@ def _record(made: Mapping[str, Any], experiments: Sequence[ShownExperiment]) -> 
     return [(title, text) for title, text in facts.items() if text]
 
 
-def _guesses(rows: Sequence[Row], recorded: Mapping[str, Plan]) -> dict[str, Plan]:
-    names = {row.realization.experiment for row in rows} - set(recorded)
-    guesses = {
-        name: guess_plan([row.realization for row in rows if row.realization.experiment == name])
-        for name in sorted(names)
-    }
+def _guesses(results: Sequence[Result], recorded: Mapping[str, Plan]) -> dict[str, Plan]:
+    trials = [result.trial for result in results]
+    names = {trial.cell.experiment for trial in trials} - set(recorded)
+    guesses = {name: guess_plan([trial for trial in trials if trial.cell.experiment == name]) for name in sorted(names)}
     return {name: plan for name, plan in guesses.items() if plan is not None}

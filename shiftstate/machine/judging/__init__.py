@@ -1,0 +1,1 @@
+"""What results say: effects, claims, the summary, tables and figures."""

@@ -1,0 +1,1 @@
+"""Where and how trials run: engines, the sweep, progress, and the lock on a directory."""
