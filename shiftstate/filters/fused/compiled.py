@@ -4,7 +4,7 @@ import hashlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -76,26 +76,35 @@ class _Compilations(event.Listener):
         """A compilation ends."""
 
 
-@contextmanager
-def announced(what: str, *variant: Any) -> Iterator[None]:
-    """Say on standard error, once for each variant, that kernels are being compiled if that takes over a second."""
-    key = (what, *variant)
-    if key in _ready:
-        yield
-        return
+_silent = nullcontext()
+_announcing = threading.local()
 
+
+def announced(what: str, *variant: Any) -> AbstractContextManager[None]:
+    """Say on standard error, once for each variant, that kernels are being compiled if that takes over a second.
+
+    Inside another announcement nothing is said: the kernels belong to what is being announced already.
+    """
+    key = (what, *variant)
+    return _silent if key in _ready or getattr(_announcing, "now", False) else _announce(key)
+
+
+@contextmanager
+def _announce(key: tuple[Any, ...]) -> Iterator[None]:
     compilations = _Compilations()
 
     def announce() -> None:
         if compilations.any:
-            print(f"shiftstate: compiling the fused {what} kernels (once; then cached)", file=sys.stderr, flush=True)
+            print(f"shiftstate: compiling the fused {key[0]} kernels (once; then cached)", file=sys.stderr, flush=True)
 
     timer = threading.Timer(1.0, announce)
     timer.daemon = True
     timer.start()
+    _announcing.now = True
     try:
         with event.install_listener("numba:compile", compilations):
             yield
         _ready.add(key)
     finally:
+        _announcing.now = False
         timer.cancel()

@@ -175,10 +175,10 @@ def _depthwise(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
 def _powers(w: Tensor, h: Tensor, shift: Shift) -> Tensor:
     """Σ_k h_k w_k, w_k = S w_{k−1}: the states are kept only for the gradient of h."""
     if not (torch.is_grad_enabled() and h.requires_grad):
-        y = w @ h[0].T
+        y = linear(w, h[0].T)
         for weight in h[1:]:
             w = fast_shift(w, shift)
-            y = y + w @ weight.T
+            y = y + linear(w, weight.T)
         return y
     states = [w]
     for _ in range(h.shape[0] - 1):

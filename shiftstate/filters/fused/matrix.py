@@ -18,7 +18,7 @@ from shiftstate.filters.fused.elementary import encode
 from shiftstate.filters.fused.product import Product
 from shiftstate.filters.fused.spec import Spec
 from shiftstate.filters.fused.states import States
-from shiftstate.filters.linear import summed_product
+from shiftstate.filters.linear import product, summed_product
 
 Arguments = tuple[Tensor, Tensor | None, Tensor | None]
 """z of the maps whose two parts are added; state part and input part of those that stay apart, if there are any."""
@@ -97,11 +97,11 @@ class MatrixRecurrence:
         return z, _affine(Sw, self.apart.w[k - 1], None), zx
 
     def _input_part(self, stack: Stack, k: int) -> Tensor | None:
-        return None if self.x is None or stack.x is None else torch.mm(self.x, stack.x[k - 1].T)
+        return None if self.x is None or stack.x is None else product(self.x, stack.x[k - 1].T)
 
     def _output(self, k: int, w: Tensor) -> Tensor:
         """The argument of y_k's nonlinearity."""
-        x_part = None if self.x is None else torch.mm(self.x, self.weights["h_yx"][k].T)
+        x_part = None if self.x is None else product(self.x, self.weights["h_yx"][k].T)
         return _affine(w, self.weights["h_yw"][k], x_part)
 
     def forward(self) -> Tensor:
@@ -177,8 +177,8 @@ class MatrixRecurrence:
         self.grads["h_yw"][k] = summed_product(z, w)
         if self.x is not None and self.dx is not None:
             self.grads["h_yx"][k] = summed_product(z, self.x)
-            self.dx.addmm_(z, self.weights["h_yx"][k])
-        return z @ self.weights["h_yw"][k]
+            product(z, self.weights["h_yx"][k], self.dx, add=True)
+        return product(z, self.weights["h_yw"][k])
 
     def step_back(self, k: int, slot: int, d: Tensor, states: States) -> Tensor:
         """Shift k in reverse: from ∂/∂w_k, without y_k's share, to ∂/∂w_{k−1}, for a cell that keeps S w."""
@@ -190,10 +190,10 @@ class MatrixRecurrence:
         dw = d + self.output_back(k, w)
         self.in_rows(self.cell.dense_backward, z, zw, zx, Sw, c_old, c, dw, self.dc, *self.codes)
         self.weights_back(self.added, k, z, summed_product(z, Sw))
-        dSw = dw.addmm_(z, self.added.w[k - 1]) if self.cell.direct else z @ self.added.w[k - 1]
+        dSw = product(z, self.added.w[k - 1], dw if self.cell.direct else None, add=True)
         if self.apart is not None and zw is not None:
             self.weights_back(self.apart, k, zx, summed_product(zw, Sw))
-            dSw.addmm_(zw, self.apart.w[k - 1])
+            product(zw, self.apart.w[k - 1], dSw, add=True)
         self.shift(dSw, below, transpose=True)
         return below
 
@@ -202,7 +202,7 @@ class MatrixRecurrence:
         signal = bias = None
         if z is not None and stack.x is not None and self.x is not None and self.dx is not None:
             signal = summed_product(z, self.x)
-            self.dx.addmm_(z, stack.x[k - 1])
+            product(z, stack.x[k - 1], self.dx, add=True)
         if z is not None and stack.b is not None:
             bias = summed_product(z, torch.ones(self.R, 1, dtype=self.dtype))
         for place, name in enumerate(stack.maps):
@@ -216,4 +216,4 @@ class MatrixRecurrence:
 
 def _affine(w: Tensor, weight: Tensor, x_part: Tensor | None) -> Tensor:
     """w weightᵀ, added to the input's part if there is one."""
-    return torch.mm(w, weight.T) if x_part is None else x_part.addmm_(w, weight.T)
+    return product(w, weight.T, x_part, add=True)

@@ -11,6 +11,7 @@ from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_p
 from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.compiled import kernel
 from shiftstate.filters.fused.elementary import gather_row
+from shiftstate.filters.fused.matmul import multiply
 from shiftstate.graphs import Shift
 
 
@@ -23,54 +24,7 @@ def _rows(first, end, rows, graph, source, target):
 
 
 SMALL = 512
-"""Nodes up to which a dense S is multiplied here: BLAS adds in another order on one thread than on several."""
-
-ROWS = 64  # of a block of a dense product: a multiple of four
-
-
-@kernel
-def _matrix(first, end, S, w, out):
-    """Blocks first … end of S w, each some rows of a tile of columns; four rows and four columns of S at a time.
-
-    Each sum is then read and written once for four products. It is added in order, whatever the block.
-    """
-    N, M = out.shape
-    whole, groups = N - N % 4, -(-N // ROWS)
-    for block in range(first, end):
-        tile, top = block // groups, block % groups * ROWS
-        bottom = min(top + ROWS, N)
-        start, stop = np.uint64(tile * TILE), np.uint64(min((tile + 1) * TILE, M))
-        for i in range(top, min(bottom, whole), 4):
-            o0, o1, o2, o3 = out[i], out[i + 1], out[i + 2], out[i + 3]
-            for j in range(start, stop):
-                o0[j], o1[j], o2[j], o3[j] = 0, 0, 0, 0
-            for p in range(0, whole, 4):
-                w0, w1, w2, w3 = w[p], w[p + 1], w[p + 2], w[p + 3]
-                a0, a1, a2, a3 = S[i, p], S[i, p + 1], S[i, p + 2], S[i, p + 3]
-                b0, b1, b2, b3 = S[i + 1, p], S[i + 1, p + 1], S[i + 1, p + 2], S[i + 1, p + 3]
-                c0, c1, c2, c3 = S[i + 2, p], S[i + 2, p + 1], S[i + 2, p + 2], S[i + 2, p + 3]
-                d0, d1, d2, d3 = S[i + 3, p], S[i + 3, p + 1], S[i + 3, p + 2], S[i + 3, p + 3]
-                for j in range(start, stop):
-                    v0, v1, v2, v3 = w0[j], w1[j], w2[j], w3[j]
-                    o0[j] = o0[j] + a0 * v0 + a1 * v1 + a2 * v2 + a3 * v3
-                    o1[j] = o1[j] + b0 * v0 + b1 * v1 + b2 * v2 + b3 * v3
-                    o2[j] = o2[j] + c0 * v0 + c1 * v1 + c2 * v2 + c3 * v3
-                    o3[j] = o3[j] + d0 * v0 + d1 * v1 + d2 * v2 + d3 * v3
-            for p in range(whole, N):
-                w0, a0, b0, c0, d0 = w[p], S[i, p], S[i + 1, p], S[i + 2, p], S[i + 3, p]
-                for j in range(start, stop):
-                    o0[j] += a0 * w0[j]
-                    o1[j] += b0 * w0[j]
-                    o2[j] += c0 * w0[j]
-                    o3[j] += d0 * w0[j]
-        for i in range(max(top, whole), bottom):
-            o0 = out[i]
-            for j in range(start, stop):
-                o0[j] = 0
-            for p in range(N):
-                w0, a0 = w[p], S[i, p]
-                for j in range(start, stop):
-                    o0[j] += a0 * w0[j]
+"""Nodes up to which a dense S is multiplied by our kernels; a larger one is BLAS's, and nothing is said of its bits."""
 
 
 Both = tuple[Tensor, Any]
@@ -105,8 +59,7 @@ class Product(NamedTuple):
     def prepare(self, source: Both, target: Both, transpose: bool = False) -> None:
         """target = S source if S is dense; a sparse S is left to the kernel that follows."""
         if self.small is not None:
-            N, M = target[1].shape
-            for_blocks(-(-N // ROWS) * -(-M // TILE), _matrix, self.small[transpose], source[1], target[1])
+            multiply(self.small[transpose], source[1], target[1])
         elif self.matrix is not None and self.t_matrix is not None:
             torch.mm(self.t_matrix if transpose else self.matrix, source[0], out=target[0])
 
@@ -167,10 +120,10 @@ class _Shift(torch.autograd.Function):
 
 
 def fast_shift(w: Tensor, shift: Shift) -> Tensor:
-    """S w for w (N, ...): by our own rows where they can, otherwise (see below) the ordinary way."""
+    """S w for w (N, ...): by our own kernels where they can, otherwise the ordinary way."""
     operator = tuple(shift.operator)
     ours = w.device.type == "cpu" and w.dtype in (torch.float32, torch.float64) and not shift.requires_grad
-    if len(operator) == 1 or not ours or torch.compiler.is_compiling():
+    if not ours or torch.compiler.is_compiling():
         return shift.shift_nodes(w)
     check_operator(operator, w.shape[0], w.dtype)
     shifted: Tensor = _Shift.apply(w.reshape(w.shape[0], -1), operator, False)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from shiftstate.filters import fused
-from shiftstate.filters.fused import buffers, gcnn, matrix, pool, product, scalar
+from shiftstate.filters.fused import buffers, gcnn, matmul, matrix, pool, product, scalar
 from shiftstate.layers.base import MIXINGS
 from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
 
@@ -25,8 +25,9 @@ def poison(monkeypatch):
     """Call it to fill all scratch memory with NaN from then on; kernels have to be compiled by then."""
 
     def fill():
-        for module in MODULES:
-            monkeypatch.setattr(module, "empty", poisoned)
+        for module in (*MODULES, matmul):
+            if module is not matmul:  # its partial sums are NumPy's
+                monkeypatch.setattr(module, "empty", poisoned)
             arrays = SimpleNamespace(**{**vars(np), "empty": lambda *args: np.full(args[0], np.nan, *args[1:])})
             monkeypatch.setattr(module, "np", arrays)
         pool._idle.clear()  # these have their memory already

@@ -10,7 +10,7 @@ import torch
 
 from shiftstate.filters.fused import blocks, pool
 from shiftstate.layers.base import MIXINGS
-from tests.filters.fused.comparison import KINDS, RECURRENT, assert_identical, pair, ragged, results, signal
+from tests.filters.fused.comparison import KINDS, assert_identical, pair, ragged, results, signal
 
 
 @pytest.fixture
@@ -46,10 +46,8 @@ def test_results_on_a_dense_graph_do_not_depend_on_the_number_of_threads(kind, m
 
 
 @pytest.mark.parametrize(("N", "B"), [(7, 3), (50, 3), (50, 100), (211, 100)])
-@pytest.mark.parametrize(
-    ("kind", "mixing"),  # the products of a GCNN's bank are BLAS's
-    [*((kind, mixing) for kind in RECURRENT for mixing in ("bank", "depthwise")), ("gcnn", "depthwise")],
-)
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_results_on_a_small_dense_graph_in_float32_do_not_depend_on_the_number_of_threads(kind, mixing, N, B, threads):
     layer, _ = pair(kind, 2, 3, 2, torch.float32, mixing=mixing)
     shift, x = ragged(N, torch.float32, "dense"), signal(B, N, 2, dtype=torch.float32)

@@ -19,7 +19,7 @@ from shiftstate.filters.fused.elementary import activate, gather_row, through
 from shiftstate.filters.fused.matrix import MatrixRecurrence
 from shiftstate.filters.fused.scalar import ScalarRecurrence
 from shiftstate.filters.fused.states import States
-from shiftstate.filters.linear import summed_product
+from shiftstate.filters.linear import product, summed_product
 
 
 @kernel
@@ -117,7 +117,7 @@ class Matrix(MatrixRecurrence):
         self.in_rows(outputs.through_value, w, a, *self.codes)
         self.shift(a, v, transpose=True)
         self.weights_back(self.added, k, a, summed_product(v, w_old))
-        return v @ self.added.w[k - 1]
+        return product(v, self.added.w[k - 1])
 
 
 CELL = Cell(
