@@ -18,7 +18,7 @@ _checking: ContextVar[bool] = ContextVar("shiftstate_checking", default=False)
 
 @contextmanager
 def checking(enabled: bool = True) -> Iterator[None]:
-    """Refuse NaN and infinity in every signal a layer is given, as long as the context lasts.
+    """Raise if a layer is given a signal with NaN or infinity, as long as the context lasts.
 
     Off by default: the check reads the data, and a diverging run is an outcome to record rather than
     an error. It is skipped while ``torch.compile`` or ``torch.export`` traces.
@@ -41,7 +41,7 @@ did training diverge, or was a feature divided by zero?
 
 
 def check_finite(x: Tensor) -> None:
-    """Refuse non-finite values in ``x`` inside ``checking()``; free outside it."""
+    """Raise if ``x`` holds values that are not finite, inside ``checking()``; free outside it."""
     if torch.compiler.is_compiling() or not _checking.get():
         return
     bad = ~torch.isfinite(x)
@@ -66,7 +66,7 @@ def check_name(kind: str, name: object, known: Iterable[Name]) -> Name:
 
 
 def check_whole(name: str, value: object, least: int) -> int:
-    """Return ``value`` as an int of at least ``least``; bools and floats are refused."""
+    """Return ``value`` as an int of at least ``least``; bools and floats raise."""
     try:
         whole = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -77,7 +77,7 @@ def check_whole(name: str, value: object, least: int) -> int:
 
 
 def check_seed(seed: object) -> np.random.Generator:
-    """The generator that ``seed`` starts, or ``seed`` itself if it is one; None is refused: nobody can repeat it."""
+    """The generator that ``seed`` starts, or ``seed`` itself if it is one; None raises: it cannot be repeated."""
     if isinstance(seed, np.random.Generator):
         return seed
     return np.random.default_rng(check_whole("seed", seed, 0))

@@ -2,10 +2,12 @@
 
 from typing import Any, ClassVar, Literal, get_args
 
+import torch
 from torch import Tensor, nn
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.graphs import Shift
+from shiftstate.memory import check_fits
 from shiftstate.signatures import constructor_options, current_options
 
 Pool = Literal["mean", "sum"]
@@ -25,7 +27,11 @@ class Readout(nn.Module):
         """Create the linear map for this many channels; a readout serves one network."""
         if self.linear is not None:
             raise ValueError(f"this {type(self).__name__} belongs to a network already; make a new one")
-        self.linear = nn.Linear(self.features(in_channels), self.num_outputs)
+        features = self.features(in_channels)
+        size = features * self.num_outputs * torch.get_default_dtype().itemsize
+        what = f"the weights of this {type(self).__name__} need {{}} bytes ({self.num_outputs} × {features})"
+        check_fits(size, torch.get_default_device(), what, "fewer nodes, channels or outputs, or PoolReadout")
+        self.linear = nn.Linear(features, self.num_outputs)
 
     def features(self, in_channels: int) -> int:
         """Numbers that enter the linear map."""

@@ -110,6 +110,11 @@ def test_a_readout_without_a_network_says_what_it_lacks(use):
         use(ss.NodeReadout(2))
 
 
+def test_weights_that_do_not_fit_are_refused_before_they_are_made():
+    with pytest.raises(ValueError, match=r"^the weights of this FlattenReadout need 8,.* bytes .* or PoolReadout$"):
+        ss.FlattenReadout(10**9, 10**9).bind(2)
+
+
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match=r"num_outputs is 0; expected a whole number of at least 1"):
         ss.NodeReadout(0)

@@ -43,7 +43,7 @@ def from_edges(edge_index: Any, weight: Any, num_nodes: int | None) -> Sparse:
     if num_nodes is None and edges.shape[1] == 0:
         raise ValueError("no edges and no num_nodes were given; expected num_nodes for a graph without edges")
     n = int(edges.max()) + 1 if num_nodes is None else check_whole("num_nodes", num_nodes, 1)
-    check_ids(edges, n, f"(num_nodes is {n}); are the ids counted from 1, or is num_nodes too small?")
+    check_ids(edges, n, "(num_nodes is {n}); are the ids counted from 1, or is num_nodes too small?")
     return Sparse.from_entries(edges[1], edges[0], as_weight(weight, edges), n)
 
 

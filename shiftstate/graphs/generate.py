@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from shiftstate.checks import check_seed, check_whole
+from shiftstate.memory import check_fits
 
 MAX_DRAWS = 1000
 
@@ -31,7 +32,7 @@ class BlockGraph:
         if tuple(self.blocks.shape) != shape[:1] or self.blocks.dtype != torch.int64:
             raise ValueError(
                 f"blocks has shape {tuple(self.blocks.shape)} and dtype {self.blocks.dtype}; "
-                f"expected ({shape[0]},) and torch.int64: one block a node"
+                f"expected ({shape[0]},) and torch.int64: one block per node"
             )
         used = sorted(set(self.blocks.tolist()))
         if used != list(range(len(used))):
@@ -73,6 +74,8 @@ def stochastic_block_model(
         raise ValueError("block_sizes is empty; expected the number of nodes of at least one block")
     p, q = _check_probability("p", p), _check_probability("q", q)
     generator = check_seed(seed)
+    what = f"a graph of {sum(sizes):,} nodes needs {{}} bytes while it is drawn"
+    check_fits(16 * sum(sizes) ** 2, torch.device("cpu"), what, "fewer nodes: every pair of them is drawn")
     blocks = np.repeat(np.arange(len(sizes)), sizes)
     probability = np.where(blocks[:, None] == blocks, p, q)
     for _ in range(MAX_DRAWS):

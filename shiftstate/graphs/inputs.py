@@ -73,21 +73,22 @@ def as_edge_index(edge_index: Any) -> Tensor:
     if edges.dim() != 2 or edges.shape[0] != 2:
         hint = "; transpose it: edge_index.T" if edges.dim() == 2 and edges.shape[1] == 2 else ""
         raise ValueError(f"edge_index has shape {tuple(edges.shape)}; expected (2, E){hint}")
-    if edges.numel() == 0:
-        return edges.long()
-    if edges.dtype.is_floating_point or edges.is_complex() or edges.dtype == torch.bool:
+    whole = not (edges.dtype.is_floating_point or edges.is_complex() or edges.dtype == torch.bool)
+    if not whole and edges.numel():  # an empty list is one of floats
         raise ValueError(f"edge_index holds {edges.dtype}; expected integer node ids")
     return edges.long()
 
 
 def check_ids(ids: Tensor, num_nodes: int, cause: str, name: str = "edge_index") -> None:
-    """Raise unless every node id lies in 0 … N − 1; ``cause`` says what N is and why an id may lie beyond it."""
+    """Raise unless every node id lies in 0 … N − 1; ``cause`` says what N ("{n}") is, and why an id may be larger."""
     if torch.compiler.is_compiling() or ids.numel() == 0:
         return
     low, high = int(ids.min()), int(ids.max())
     if low < 0 or high >= num_nodes:
         wrong = low if low < 0 else high
-        raise ValueError(f"{name} holds node id {wrong}; expected ids from 0 to {num_nodes - 1} {cause}")
+        raise ValueError(
+            f"{name} holds node id {wrong}; expected ids from 0 to {num_nodes - 1} {cause.format(n=num_nodes)}"
+        )
 
 
 def as_weight(weight: Any, edges: Tensor) -> Tensor:

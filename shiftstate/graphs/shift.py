@@ -167,7 +167,7 @@ class Shift:
 
     def check_signal(self, x: Tensor) -> None:
         """Raise if x is no signal on this graph, with this dtype, on this device."""
-        signals.check_signal(x, self.num_nodes, self.dtype, self.device)
+        signals.check_signal(x, self._operator.num_nodes, self._operator.values)
 
     @property
     def T(self) -> Shift:

@@ -6,8 +6,8 @@ from torch import Tensor
 CASTS = {torch.float32: "x.float()", torch.float64: "x.double()"}
 
 
-def check_signal(x: Tensor, num_nodes: int, dtype: torch.dtype, device: torch.device) -> None:
-    """Raise if x is no signal (..., N, channels) on a graph of N nodes with this dtype, on this device."""
+def check_signal(x: Tensor, num_nodes: int, weights: Tensor) -> None:
+    """Raise if x is no signal (..., N, channels) on a graph of N nodes, with the dtype and device of its weights."""
     if not isinstance(x, Tensor):
         raise ValueError(f"x is a {type(x).__name__}; expected a torch tensor (..., N, channels)")
     if x.layout != torch.strided or x.is_nested:
@@ -17,14 +17,17 @@ def check_signal(x: Tensor, num_nodes: int, dtype: torch.dtype, device: torch.de
             f"x has shape {tuple(x.shape)}; expected (..., {num_nodes}, channels) "
             f"for a shift of {num_nodes} nodes; {_hint(x, num_nodes)}"
         )
-    if not x.dtype.is_floating_point:
-        raise ValueError(f"x holds {x.dtype}; expected a floating dtype: x.to({dtype})")
+    dtype = weights.dtype
     if x.dtype != dtype:
+        if not x.dtype.is_floating_point:
+            raise ValueError(f"x holds {x.dtype}; expected a floating dtype: x.to({dtype})")
         slower = f"{cast(dtype)}, or the slower shift.to(x.dtype) with layer.to(x.dtype)"
         remedy = slower if is_wider(x.dtype, dtype) else "use shift.to(x.dtype)"
         raise ValueError(f"x is {x.dtype} and the shift {dtype}; expected one dtype: {remedy}")
-    if x.device != device:
-        raise ValueError(f"x is on {x.device} and the shift on {device}; expected one device: use shift.to(x.device)")
+    if x.device != weights.device:
+        raise ValueError(
+            f"x is on {x.device} and the shift on {weights.device}; expected one device: use shift.to(x.device)"
+        )
 
 
 def is_wider(one: torch.dtype, other: torch.dtype) -> bool:

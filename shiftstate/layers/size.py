@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from shiftstate.memory import check_fits
+from shiftstate.memory import SMALL, check_fits
 
 if TYPE_CHECKING:
     from shiftstate.layers.base import Layer
@@ -43,6 +43,8 @@ def check_states(layer: "Layer", x: Tensor) -> None:
     # Without weights in the state update the states are the same for every output channel.
     channels = layer.out_channels if layer.updates else 1
     size = kept * channels * x.numel() * x.element_size()
+    if size <= SMALL:  # this is asked in every call, and most are small
+        return
     counted = f"{kept} states of {channels} × {layer.in_channels} channels on {tuple(x.shape)[:-1]} nodes"
     remedy = _remedy(layer, 'checkpoint="sqrt" or smaller batches')
     check_fits(size, x.device, f"the states of this bank need {{}} bytes ({counted})", remedy)

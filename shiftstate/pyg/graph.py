@@ -9,10 +9,12 @@ from torch_geometric.typing import SparseTensor
 
 from shiftstate.checks import check_name
 from shiftstate.graphs import Shift
+from shiftstate.graphs.inputs import as_coo, as_edge_index, check_ids
 from shiftstate.graphs.operators import Sparse
 
 Normalize = bool | Literal["gcn", "symmetric", "spectral", "row", "column"]
 KINDS = ("gcn", "symmetric", "spectral", "row", "column")
+OTHER_GRAPH = "for an x of {n} nodes; does x belong to another graph, or are its nodes not in its second last axis?"
 
 
 class Edges(NamedTuple):
@@ -94,6 +96,7 @@ def _edges(graph: Any, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype
     if isinstance(graph, SparseTensor):
         size, (row, col, weight) = tuple(graph.sizes()), graph.coo()
     else:
+        _check_device("adj_t (edge_index)", graph, x)
         size, (row, col, weight) = tuple(graph.shape), _entries(graph)
     n = x.shape[-2]
     if size != (n, n):
@@ -109,31 +112,19 @@ def _entries(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     torch.compile takes no sparse tensors, and no views of one: it goes on behind this function.
     """
-    coo = matrix.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
-    row, col = coo.indices().clone()
-    return row, col, coo.values().clone()
+    row, col, values = as_coo("adj_t (edge_index)", matrix)
+    return row.clone(), col.clone(), values.clone()
 
 
 def _from_edge_index(edge_index: Tensor, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype) -> Edges:
-    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        hint = "; transpose it: edge_index.t()" if edge_index.dim() == 2 and edge_index.shape[1] == 2 else ""
-        raise ValueError(f"edge_index has shape {tuple(edge_index.shape)}; expected (2, E){hint}")
-    if edge_index.dtype.is_floating_point or edge_index.is_complex() or edge_index.dtype == torch.bool:
-        raise ValueError(f"edge_index holds {edge_index.dtype}; expected integer node ids: edge_index.long()")
     _check_device("edge_index", edge_index, x)
-    n = x.shape[-2]
-    if not torch.compiler.is_compiling() and edge_index.numel():
-        low, high = int(edge_index.min()), int(edge_index.max())
-        if low < 0 or high >= n:
-            raise ValueError(
-                f"edge_index holds node id {low if low < 0 else high}; expected ids from 0 to {n - 1} for an x of {n} "
-                "nodes; does x belong to another graph, or are its nodes not in its second last axis?"
-            )
+    edges = as_edge_index(edge_index)
+    check_ids(edges, x.shape[-2], OTHER_GRAPH)
     if edge_weight is not None:
         if not isinstance(edge_weight, Tensor):
             raise ValueError(f"edge_weight is a {type(edge_weight).__name__}; expected a tensor (E,)")
         _check_device("edge_weight", edge_weight, x)
-    source, target = edge_index.long()
+    source, target = edges
     return Edges(source, target, _weight("edge_weight", edge_weight, target, dtype))
 
 

@@ -21,7 +21,7 @@ def save_and_load(subject: Subject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.safetensors"
         if any(callable(value) for value in options.values()):
-            _refuses_callables(network, path)
+            _check_callables_raise(network, path)
             return
         network.save(path)
         again = Network.load(path, filter=subject.layer_class)
@@ -31,7 +31,7 @@ def save_and_load(subject: Subject) -> None:
 
 @named
 def nothing_is_kept_without_gradients(subject: Subject) -> None:
-    """Under no_grad no state is kept: with K the peak of live memory grows by less than a quarter of a state a shift.
+    """Under no_grad no state is kept: with K the peak of live memory grows by less than a quarter of a state per shift.
 
     What may grow are the weights, which a kernel lays out by column; the graph is large enough to make them small.
     """
@@ -79,7 +79,7 @@ def exports(subject: Subject) -> None:
         assert_same(program.module()(2 * x, shift), layer(2 * x, shift), f"the exported layer's ({layout})")
 
 
-def _refuses_callables(network: Network, path: Path) -> None:
+def _check_callables_raise(network: Network, path: Path) -> None:
     try:
         network.save(path)
     except ValueError:

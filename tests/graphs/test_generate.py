@@ -74,6 +74,13 @@ def test_a_generator_is_drawn_from_where_it_stands():
     assert not torch.equal(first.adjacency, second.adjacency)
 
 
+def test_a_graph_that_does_not_fit_is_refused_before_it_is_drawn():
+    with pytest.raises(
+        ValueError, match=r"^a graph of 10,000,000 nodes needs 1,600,000,000,000,000 bytes while it is dra"
+    ):
+        stochastic_block_model([10**6] * 10, 0.8, 0.2, seed=0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -24,6 +24,7 @@ def wide(layer_class=ss.LSSM, signals=512, **options):
 def free(monkeypatch):
     def set_free(count):
         monkeypatch.setattr(memory, "SMALL", 0)
+        monkeypatch.setattr(size, "SMALL", 0)
         monkeypatch.setattr(memory, "available_bytes", lambda device: count)
 
     return set_free
@@ -126,8 +127,13 @@ def test_states_over_a_gigabyte_warn_and_name_the_remedy():
         size.check_states(layer, x)  # three states at a time
 
 
-def test_only_a_bank_that_depthwise_mixing_would_shrink_warns(monkeypatch):
+def test_only_a_bank_that_depthwise_mixing_would_shrink_warns(free, monkeypatch):
+    free(None)
     monkeypatch.setattr(size, "LARGE", 0)
+    with pytest.warns(LargeBankWarning, match=r"^the parameters"):
+        bank = ss.LSSM(2, 3, 4)
+    with pytest.warns(LargeBankWarning, match=r"^the states"):
+        bank(torch.ones(2, 2), PAIR)
     for mixing in ("dense", "depthwise"):
         ss.LSSM(2, 3, 4, mixing=mixing)(torch.ones(2, 2), PAIR)
     ss.LSSM(1, 3, 4)(torch.ones(2, 1), PAIR)
