@@ -1,4 +1,4 @@
-"""`shiftstate reproduce`: the paper's experiments."""
+"""`shiftstate reproduce` and `shiftstate readings`: the paper's experiments, and how far each reading is from it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 def add_to(app: typer.Typer) -> None:
     """Make the command known."""
     app.command()(reproduce)
+    app.command()(readings)
 
 
 def reproduce(
@@ -47,6 +48,20 @@ def reproduce(
     if not names:
         return
     run_and_tell(names, settings, out, pool, texts)
+
+
+def readings(
+    directory: Annotated[list[Path], typer.Argument(metavar="DIR...", help="directories of results, one per reading")],
+    out: Annotated[Path | None, typer.Option(help="file for the table, as Markdown")] = None,
+) -> None:
+    """Compare readings of the paper: how many of its claims hold, and how far its published numbers are."""
+    from shiftstate.files import write_whole
+    from shiftstate.studies.paper.which_reading import as_markdown, standings
+
+    table = as_markdown(standings(directory))
+    if out is not None:
+        write_whole(out, table)
+    print(table, end="")
 
 
 def _planned(experiment: str, settings: "Preset", texts: Path | None) -> list[str]:
