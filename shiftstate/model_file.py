@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
@@ -25,7 +26,7 @@ def write_model(
     Args:
         path: the file.
         kind: what is described: "network", "estimator", …; the description's key in the file is ``shiftstate.KIND``.
-        description: whatever JSON can hold.
+        description: whatever JSON can hold, with numbers and arrays of NumPy among it.
         tensors: by name.
     """
     target = _as_path(path)
@@ -77,9 +78,16 @@ def _as_path(path: object) -> Path:
 
 def _as_json(description: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(description)
+        return json.dumps(description, default=_plain)
     except TypeError as error:
         raise ValueError(f"the configuration cannot be written ({error}); expected names and numbers") from error
+
+
+def _plain(value: object) -> Any:
+    """NumPy's numbers and arrays as Python's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no name or number")
 
 
 def _check_finite(what: str, tensors: Mapping[str, Tensor]) -> None:
