@@ -28,10 +28,10 @@ types: setup
 check: setup
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow"  # a thread a worker: more would wait for each other
 
-reproduce: setup  ## the paper's Figure 1 with 4 realizations a cell, into runs/quick
+reproduce: setup  ## the paper's Figure 1 with 4 realizations per cell, into runs/quick
 	$(BIN)/shiftstate reproduce figure1 --preset quick --out runs/quick
 
-reproduce-all: setup  ## all experiments with few realizations a cell, into runs/quick; table2 where TEXTS is a folder
+reproduce-all: setup  ## all experiments with few realizations per cell, into runs/quick; table2 where TEXTS is a folder
 	$(BIN)/shiftstate reproduce all --preset quick --out runs/quick $(if $(wildcard $(TEXTS)/.),--texts $(TEXTS))
 
 test-slow: setup  ## proofs that take minutes
