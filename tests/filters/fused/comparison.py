@@ -1,6 +1,7 @@
 """Two layers with the same weights, one on each kernel; graphs that are awkward; outputs and gradients compared."""
 
 import copy
+from functools import partial
 
 import torch
 
@@ -10,6 +11,7 @@ from shiftstate.filters.fused.cell import Cell
 from shiftstate.filters.fused.cells import CELLS
 from shiftstate.filters.fused.spec import Spec
 from shiftstate.layers import LAYERS
+from tests import example_graphs
 
 FAST = [name for name in IMPLEMENTATIONS if name != "reference"]
 """Every implementation that has to agree with the reference."""
@@ -57,8 +59,7 @@ def pair(kind, G, F, K, dtype=torch.float64, kernel="fused", **options):
 
 def cycle(N, dtype=torch.float64, layout="sparse"):
     """A directed cycle, spectral radius 1: what it is given goes round and round."""
-    ring = torch.arange(N)
-    return ss.Shift.from_edges(torch.stack([ring, ring.roll(-1)]), num_nodes=N, layout=layout).to(dtype)
+    return example_graphs.cycle(N, dtype=dtype, layout=layout)
 
 
 def ragged(N, dtype=torch.float64, layout="sparse", seed=0):
@@ -73,9 +74,7 @@ def ragged(N, dtype=torch.float64, layout="sparse", seed=0):
     return ss.Shift.from_matrix(S, layout=layout).to(dtype)
 
 
-def signal(*shape, dtype=torch.float64, seed=7):
-    """Standard normal signals, the same ones each time and in every dtype."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+signal = partial(example_graphs.signal, seed=7)
 
 
 def results(layer, x, shift, cotangent=None):
