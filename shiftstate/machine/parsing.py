@@ -122,6 +122,12 @@ def parse_cell(key: str, text: object, kind: type) -> Any:
     return typed(key, value, kind)
 
 
+def check_text(key: str, text: str) -> None:
+    """Refuse what no file can hold: half of a character that needs two."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(f"{key} is {shown(text)}; expected characters of Unicode")
+
+
 def check_number(key: str, value: object, least: float, most: float) -> None:
     """Refuse what is no number from least to most, both included; NaN too."""
     if type(value) not in (int, float) or not least <= value <= most:  # type: ignore[operator]
@@ -163,14 +169,16 @@ def _check_tree(value: Any, numbers: bool = True) -> None:
         if depth > DEPTH:
             raise ValueError(f"it is nested too deeply; expected {DEPTH} levels at most")
         if isinstance(one, Mapping):
-            waiting += [(inner, depth + 1) for inner in one.values()]
+            waiting += [(inner, depth + 1) for inner in (*one, *one.values())]
         elif isinstance(one, list):
             waiting += [(inner, depth + 1) for inner in one]
         elif type(one) is int and numbers:
             typed("a number in it", one, int)
         elif isinstance(one, float) and numbers and not math.isfinite(one):
             raise ValueError(f"a number in it is {one}; expected finite numbers")
-        elif one is not None and not isinstance(one, str | bool | int | float):
+        elif isinstance(one, str):
+            check_text("a word in it", one)
+        elif one is not None and not isinstance(one, bool | int | float):
             raise ValueError(
                 f"a value in it is {shown(one)}; expected words, numbers, true or false, and lists of them"
             )

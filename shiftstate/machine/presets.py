@@ -23,7 +23,7 @@ READING = "reading"
 """The key of a preset's text."""
 MOST_SETTINGS = 1_000_000
 """Bytes of a file of settings."""
-MOST_TRIALS = 10_000_000
+MOST_TRIALS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,10 @@ class Preset:
         """All trials of an experiment: every cell's first, the costliest of them in front."""
         design = self.design(experiment)
         cells = design.cells(self.study)
+        count = len(cells) * design.units * design.repetitions
+        if count > MOST_TRIALS:
+            raise ValueError(f"{experiment} has {count:,} trials; expected {MOST_TRIALS:,} at most")
         numbers = design.numbers()
-        if len(cells) * len(numbers) > MOST_TRIALS:
-            raise ValueError(f"{experiment} has {len(cells) * len(numbers):,} trials; expected {MOST_TRIALS:,} at most")
         settings = self._settings_of(design.experiment, cells)
         _check_same_data(design.experiment, settings)
         return [Trial(self.study, cell, unit, number, settings[cell]) for unit, number in numbers for cell in cells]

@@ -73,6 +73,8 @@ class Axis:
     def parse(self, value: Any) -> Any:
         """The value, if the axis can have it."""
         parsed = typed(self.name, value, self.kind)
+        if isinstance(parsed, str) and any(character < " " for character in parsed):
+            raise ValueError(f"{self.name} is {shown(parsed)}; expected a name on one line")
         if self.known is not None:
             check_name(self.name, parsed, self.known)
         if self.least is not None:

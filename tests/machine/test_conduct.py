@@ -162,6 +162,19 @@ def test_a_second_run_is_refused_and_ctrl_c_ends_the_first_in_one_line_with_the_
     assert [line["n"] for line in json.loads((out / "summary.json").read_text())] == [2] * 6
 
 
+def test_sigterm_ends_like_ctrl_c_with_its_own_code_and_no_other_word(halfway):
+    process, out = halfway
+    workers = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 143
+    (line,) = complaints(errors)
+    assert line.startswith("shiftstate: terminated; what was finished is stored")
+    assert {path.name for path in out.iterdir()} >= FILES
+    _, alive = psutil.wait_procs(workers, timeout=120)
+    assert not alive
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.3, 2.0])
 def test_ctrl_c_while_workers_start_is_one_line(tmp_path, seconds):
     """A terminal sends it to the whole group, to workers too that have not come to ignore it yet."""
@@ -195,6 +208,16 @@ def test_a_run_that_was_stopped_before_anything_finished_goes_on(here, tmp_path)
         conduct(["figure1"], preset, tmp_path, stopped)
     assert (tmp_path / "realizations.csv").exists()
     assert conduct(["figure1"], preset, tmp_path, here).stored == 4
+
+
+def test_a_run_removes_what_a_killed_one_left_half_written(here, tmp_path):
+    left = [".plan.json.zl870ay_", ".tables.md.0a1b2c3d.shiftstate-part", ".figure1.svg.1a2b3c4d.shiftstate-part"]
+    mine = [".hidden", ".plan.json.backup"]
+    for name in (*left, *mine):
+        (tmp_path / name).write_text("half")
+    preset = load_preset("smoke", overrides=[*TINY, "K=2", "filters=gcnn", "draws=1", "graphs=1"])
+    conduct(["figure1"], preset, tmp_path, here)
+    assert {path.name for path in tmp_path.iterdir()} & {*left, *mine} == {*mine}
 
 
 def test_a_training_that_fails_ends_the_run_and_the_finished_ones_are_in_the_files(here, tmp_path, monkeypatch):

@@ -360,3 +360,28 @@ def test_inspect_reads_the_texts_again_for_an_author_whom_the_corpus_lacks(run, 
     file.write_bytes(foreign.to_bytes())
     assert inspect(tmp_path, given=texts).same
     assert set(Corpus.load(file).wans) == {"ann", "bob"}
+
+
+def test_a_missing_package_is_named_before_anything_is_trained_or_written(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
+    with pytest.raises(ValueError, match=r"pip install 'shiftstate\[baselines\]'"):
+        run(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert run(tmp_path / "out", "baselines=delta", "filters=gcnn", "splits=1").stored == 4
+
+
+def test_a_folder_of_other_authors_is_studied_with_its_own_and_the_papers_claims_are_left_out(here, texts, tmp_path):
+    small = [word for word in TINY if not word.startswith("authors")]
+    preset = load_preset("paper", overrides=[*small, "splits=1", "filters=gcnn", "baselines=delta"])
+    written = conduct(["table2"], preset, tmp_path, here, given=texts)
+    assert {line.cell["author"] for line in written.summary.lines} == {"ann", "bob", "cid"}
+    assert written.summary.findings == []
+    assert "| claim |" not in (tmp_path / "tables.md").read_text()
+
+
+def test_of_the_presets_authors_those_are_taken_that_the_folder_has(tmp_path):
+    write_novels(tmp_path, ["austen", "ann"])
+    preset = load_preset("paper").on(tmp_path)
+    assert preset.design("table2").values["author"] == ("austen",)
+    chosen = load_preset("paper", overrides=["authors=poe"]).on(tmp_path)
+    assert chosen.design("table2").values["author"] == ("poe",), "what is asked for is not replaced"

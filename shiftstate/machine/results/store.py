@@ -12,7 +12,7 @@ from typing import Any
 from shiftstate.machine.parsing import parse_table, read_text, shown
 from shiftstate.machine.registry import study_with
 from shiftstate.machine.results.columns import Columns, Result, Values, split_csv
-from shiftstate.machine.results.plan import planned_study
+from shiftstate.machine.results.plan import planned_study, read_plans
 from shiftstate.machine.run import Outcome
 from shiftstate.machine.settings import difference, flat
 from shiftstate.machine.study import Study
@@ -206,7 +206,7 @@ def study_in(directory: Path) -> Study:
     planned = planned_study(directory)
     if planned is not None:
         return planned
-    names = _names_in_database(directory / DATABASE) or _names_in_text(directory / TEXT)
+    names = _names_in_database(directory / DATABASE) or _names_in_text(directory / TEXT) or set(read_plans(directory))
     study = study_with(names)
     if study is None:
         raise ValueError(
@@ -266,7 +266,7 @@ def _check_whole(database: sqlite3.Connection) -> None:
 
 
 def _damaged(path: Path, error: sqlite3.Error) -> ValueError | sqlite3.Error:
-    if isinstance(error, sqlite3.OperationalError):
+    if isinstance(error, sqlite3.OperationalError) and "decode" not in str(error):
         return error  # full disk, no permission, locked: the store is whole, the circumstances are not
     return ValueError(
         f"{path} is damaged ({error}); expected a store written by shiftstate: move it away, and the run "

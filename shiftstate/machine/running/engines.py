@@ -65,7 +65,8 @@ def make_engine(name: str = "local", workers: int | None = None, scheduler: str 
     count = check_whole("workers", workers if workers is not None else _cores(), 1)
     if name == "local":
         return lambda: _processes(count)
-    return lambda: _dask(count, scheduler)
+    distributed = _import_dask()  # asked for before anything is run
+    return lambda: _dask(distributed, count, scheduler)
 
 
 def check_devices(planned: Iterable[Trial]) -> None:
@@ -125,12 +126,15 @@ def _end_with(parent: Any) -> None:
     os._exit(1)
 
 
-@contextmanager
-def _dask(workers: int, scheduler: str | None) -> Iterator[Pool]:
+def _import_dask() -> Any:
     try:
-        distributed: Any = import_module("distributed")
+        return import_module("distributed")
     except ImportError:
         raise ValueError("engine 'dask' needs Dask; expected it installed: pip install 'shiftstate[dask]'") from None
+
+
+@contextmanager
+def _dask(distributed: Any, workers: int, scheduler: str | None) -> Iterator[Pool]:
     with ExitStack() as stack:
         if scheduler is None:
             cluster = distributed.LocalCluster(workers, threads_per_worker=1, processes=True, dashboard_address=None)
