@@ -4,10 +4,10 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 MARK = "shiftstate-part"
 """The end of every temporary name: such a file is ours, and worth nothing once its writer has ended."""
@@ -55,6 +55,22 @@ def write_whole(path: Path, content: str | bytes) -> None:
     try:
         with open(temporary, "xb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+@contextmanager
+def writing_whole(path: Path) -> Iterator[TextIO]:
+    """A text file to write piece by piece; it gets its name when all is written, and leaves nothing otherwise."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.{MARK}")
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

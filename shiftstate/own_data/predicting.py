@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shiftstate.estimators import Estimator, Forecaster
+from shiftstate.estimators import Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import write_whole
+from shiftstate.files import writing_whole
 from shiftstate.graphs import Shift
-from shiftstate.own_data.leaving import as_csv
 from shiftstate.own_data.problems import Say, read_features, signal_columns
 from shiftstate.tables import read_graph, read_table
+from shiftstate.tables.reading import read_blocks
 
 
 def predict(
@@ -37,9 +39,20 @@ def predict(
     elif signals is None:
         raise ValueError(f"--signals is not given; expected a table of signals for a {estimator.task_name} run")
     else:
-        rows = _signals(estimator, shift, names, signals, say)
-    write_whole(out, as_csv(rows))
-    return len(rows) - 1
+        rows = (
+            _series(estimator, shift, names, signals, say)
+            if isinstance(estimator, Forecaster)
+            else _signals(estimator, shift, names, signals, say)
+        )
+    if not out.parent.is_dir():
+        raise ValueError(f"{out.parent} is not a directory; expected --out to be a file in one that exists")
+    count = -1
+    with writing_whole(out) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for row in rows:
+            writer.writerow(row)
+            count += 1
+    return count
 
 
 def _graph(run: Path, edges: Path | None, say: Say) -> tuple[Shift, list[str]]:
@@ -57,34 +70,47 @@ def _graph(run: Path, edges: Path | None, say: Say) -> tuple[Shift, list[str]]:
         raise ValueError(f"{file} cannot be read ({error}); expected the directory of a finished run") from None
 
 
-def _nodes(estimator: Any, shift: Shift, names: list[str], features: Path | None, say: Say) -> list[list[Any]]:
+def _nodes(estimator: Any, shift: Shift, names: list[str], features: Path | None, say: Say) -> Iterator[list[Any]]:
     if features is None:
         raise ValueError("--features is not given; expected features of the nodes for a run on nodes")
     X, _ = read_features(features, names, "refuse", say)
-    return _with_chances("node", names, estimator, shift, X)
+    yield _head("node", estimator)
+    yield from _lines(names, estimator, shift, X)
 
 
-def _signals(estimator: Estimator, shift: Shift, names: list[str], signals: Path, say: Say) -> list[list[Any]]:
+def _signals(estimator: Any, shift: Shift, names: list[str], signals: Path, say: Say) -> Iterator[list[Any]]:
+    """Block by block: the file may be larger than the memory."""
+    yield _head("row", estimator)
+    done = 0
+    for table in read_blocks(signals):
+        X = signal_columns(table, names, set(), shift, "refuse", say if not done else _nothing)
+        yield from _lines([str(done + row + 1) for row in range(len(X))], estimator, shift, X)
+        done += len(X)
+
+
+def _series(estimator: Forecaster, shift: Shift, names: list[str], signals: Path, say: Say) -> Iterator[list[Any]]:
     table = read_table(signals)
-    forecast = isinstance(estimator, Forecaster)
-    X = signal_columns(table, names, set(), shift, "mask" if forecast else "refuse", say)
-    if not forecast:
-        return _with_chances("row", [str(row + 1) for row in range(len(X))], estimator, shift, X)
-    assert isinstance(estimator, Forecaster)
+    X = signal_columns(table, names, set(), shift, "mask", say)
     if len(X) < estimator.history:
         raise ValueError(f"{signals} has {len(X)} rows; expected at least {estimator.history}, the history")
     found = estimator.predict(shift, X[-estimator.history :])
-    rows: list[list[Any]] = [["horizon", "node", "predicted"]]
+    yield ["horizon", "node", "predicted"]
     for horizon, values in zip(estimator.horizons_, found, strict=True):
-        rows += [[horizon, name, f"{value:.6g}"] for name, value in zip(names, values, strict=True)]
-    return rows
+        yield from ([horizon, name, f"{value:.6g}"] for name, value in zip(names, values, strict=True))
 
 
-def _with_chances(kind: str, names: list[str], estimator: Any, shift: Shift, X: Any) -> list[list[Any]]:
-    predicted = estimator.predict(shift, X)
+def _head(kind: str, estimator: Any) -> list[Any]:
+    return [kind, "predicted", *(f"p({name})" for name in getattr(estimator, "classes_", ()))]
+
+
+def _lines(names: list[str], estimator: Any, shift: Shift, X: Any) -> Iterator[list[Any]]:
     if not hasattr(estimator, "predict_proba"):
-        return [[kind, "predicted"], *([name, f"{one:.6g}"] for name, one in zip(names, predicted, strict=True))]
+        yield from ([name, f"{one:.6g}"] for name, one in zip(names, estimator.predict(shift, X), strict=True))
+        return
     chances = estimator.predict_proba(shift, X)
-    head = [kind, "predicted", *(f"p({name})" for name in estimator.classes_)]
-    lines = zip(names, predicted, chances, strict=True)
-    return [head, *([name, one, *(f"{value:.6g}" for value in row)] for name, one, row in lines)]
+    for name, row in zip(names, chances, strict=True):
+        yield [name, estimator.classes_[row.argmax()], *(f"{value:.6g}" for value in row)]
+
+
+def _nothing(line: str) -> None:
+    """What was decided has been said for the first block."""

@@ -171,11 +171,11 @@ def _series_names(table: Table, count: int) -> list[str]:
 
 def _columns(table: Table, names: Sequence[str], missing: str) -> NDArray[np.float64]:
     values = np.column_stack([table.numbers(name) for name in names])
-    return _settled(values, table.path, missing, names, table.named)
+    return _settled(values, table.path, missing, names, table.row(0))
 
 
 def _settled(
-    values: NDArray[np.float64], path: Path, missing: str, names: Sequence[str], named: bool = False
+    values: NDArray[np.float64], path: Path, missing: str, names: Sequence[str], first: int = 1
 ) -> NDArray[np.float64]:
     """Missing values as the user says: refused with their place, kept (mask), or filled along the rows."""
     bad = ~np.isfinite(values)
@@ -191,7 +191,7 @@ def _settled(
     if bad.any():
         row, place = (int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{path}: row {row + 1 + named}, column {names[place]!r} is empty or not finite, the first of "
+            f"{path}: row {row + first}, column {names[place]!r} is empty or not finite, the first of "
             f"{int(bad.sum())} such values; expected numbers; or say what to do with missing ones: --missing "
             "mask|interpolate|zero=missing"
         )
@@ -236,7 +236,7 @@ def _told_masks(table: Table, column: str, known: Mask) -> dict[str, Mask]:
     words = [word.strip().lower() for word in table.strings(column)]
     strange = next((word for word in words if word and word not in SPLITS), None)
     if strange is not None:
-        row = words.index(strange) + 1 + table.named
+        row = table.row(words.index(strange))
         raise ValueError(
             f"{table.path}: row {row}, column {column!r} holds {strange!r}; expected train, valid, test, or nothing"
         )
@@ -247,7 +247,7 @@ def _told_masks(table: Table, column: str, known: Mask) -> dict[str, Mask]:
                 f"{table.path}: column {column!r} has no row of {name}; expected train, valid and test rows"
             )
         if not known[mask].all():
-            row = int(np.flatnonzero(mask & ~known)[0]) + 1 + table.named
+            row = table.row(int(np.flatnonzero(mask & ~known)[0]))
             raise ValueError(f"{table.path}: row {row} is in {name} and has no target; expected one")
     return masks
 
@@ -256,10 +256,10 @@ def _check_names(table: Table, names: Sequence[str], column: str) -> None:
     seen: dict[str, int] = {}
     for row, name in enumerate(names):
         if name == "":
-            raise ValueError(f"{table.path}: row {row + 1 + table.named}, column {column!r} is empty; expected a name")
+            raise ValueError(f"{table.path}: row {table.row(row)}, column {column!r} is empty; expected a name")
         if name in seen:
             raise ValueError(
-                f"{table.path}: rows {seen[name] + 1 + table.named} and {row + 1 + table.named} are both called "
+                f"{table.path}: rows {table.row(seen[name])} and {table.row(row)} are both called "
                 f"{name!r}; expected different names"
             )
         seen[name] = row

@@ -62,7 +62,7 @@ def read_graph(
         matrix = np.column_stack([table.numbers(name) for name in table.columns])
         if np.isnan(matrix).any():
             row, column = (int(i) for i in np.argwhere(np.isnan(matrix))[0])
-            raise ValueError(f"{path}: row {row + 1 + table.named}, column {column + 1} is empty; expected a number")
+            raise ValueError(f"{path}: row {table.row(row)}, column {column + 1} is empty; expected a number")
         names = list(table.columns) if table.named else None
         return _from_matrix(path, sp.coo_array(matrix), nodes if nodes is not None else names, directed)
     return _from_edges(table, nodes, source, target, weight, directed)
@@ -90,7 +90,7 @@ def _from_edges(
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             raise ValueError(
-                f"{table.path}: row {int(bad[0]) + 1 + table.named}, column {weight!r} is {values[bad[0]]}; "
+                f"{table.path}: row {table.row(int(bad[0]))}, column {weight!r} is {values[bad[0]]}; "
                 "expected a finite weight"
             )
     return NamedGraph(_shift(ends, values, len(known), directed, said), known, tuple(said))
@@ -106,7 +106,7 @@ def _numbered(
     for name, column in zip((source, target), columns, strict=True):
         if column.null_count:
             row = int(pc.index(column.is_null(), True).as_py())
-            raise ValueError(f"{table.path}: row {row + 1 + table.named}, column {name!r} is empty; expected a node")
+            raise ValueError(f"{table.path}: row {table.row(row)}, column {name!r} is empty; expected a node")
     if whole and nodes is None:  # numbers keep their order: 2 before 10
         known = pc.unique(pa.chunked_array(columns))
         known = known.take(pc.sort_indices(known))

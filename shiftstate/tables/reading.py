@@ -6,7 +6,8 @@ cannot read, and it finds the distinct names of ten million edges without a Pyth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ Array = NDArray[Any]
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 MATRICES = (".npy", ".npz", ".mtx")
+BLOCK_BYTES, BLOCK_ROWS = 16_000_000, 20_000
+"""Of a file that is read block by block."""
 LARGEST = 4_000_000_000
 """Bytes that a dense matrix from a file may take."""
 
@@ -33,9 +36,15 @@ class Table:
     path: Path
     columns: dict[str, Any]
     named: bool = True
+    before: int = 0
+    """Rows of the file before this block of it."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
+
+    def row(self, place: int) -> int:
+        """The number of a row in the file, counted from 1, with the line of names if there is one."""
+        return place + 1 + self.named + self.before
 
     def column(self, name: str) -> Any:
         """A column; what is not there gets a hint."""
@@ -60,7 +69,7 @@ class Table:
                     values[row] = float(text)
                 except ValueError:
                     raise ValueError(
-                        f"{self.path}: row {row + 1 + self.named}, column {name!r} holds {text!r}; expected a number"
+                        f"{self.path}: row {self.row(row)}, column {name!r} holds {text!r}; expected a number"
                     ) from None
         return values
 
@@ -85,6 +94,42 @@ def read_table(path: str | Path, header: bool | None = None) -> Table:
     if kind not in DELIMITERS:
         raise ValueError(f"{path} ends in {kind or 'nothing'}; expected a table: .csv, .tsv or .parquet")
     return _read_text(path, DELIMITERS[kind], header)
+
+
+def read_blocks(path: str | Path) -> Iterator[Table]:
+    """A table block by block, so that a file larger than the memory can be read."""
+    path = Path(path)
+    with open_regular(path, "a table"):
+        pass
+    kind = path.suffix.lower()
+    if kind not in DELIMITERS and kind not in (".parquet", ".pq"):
+        yield read_table(path)  # says what is wrong with it
+        return
+    pa, before = arrow(), 0
+    named = kind not in DELIMITERS or _has_header(path, DELIMITERS[kind])
+    try:
+        for batch in _batches(path, kind, named):
+            if batch.num_rows:
+                block = _checked(path, pa.Table.from_batches([batch]), named)
+                yield replace(block, before=before)
+                before += batch.num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read as a table ({_first(error)}), after {before} rows") from None
+    if not before:
+        raise ValueError(f"{path} has no rows; expected at least one")
+
+
+def _batches(path: Path, kind: str, named: bool) -> Any:
+    if kind not in DELIMITERS:
+        return arrow("parquet").ParquetFile(path).iter_batches(BLOCK_ROWS)
+    csv = arrow("csv")
+    options = csv.ReadOptions(autogenerate_column_names=not named, use_threads=False, block_size=BLOCK_BYTES)
+    return csv.open_csv(path, options, csv.ParseOptions(delimiter=DELIMITERS[kind]), _converting())
+
+
+def _converting() -> Any:
+    names = ["", "NA", "NaN", "nan", "null", "NULL", "None"]
+    return arrow("csv").ConvertOptions(strings_can_be_null=True, null_values=names)
 
 
 def read_matrix(path: str | Path, key: str = "x") -> NDArray[np.float64]:
@@ -150,7 +195,7 @@ def _read_text(path: Path, delimiter: str, header: bool | None) -> Table:
             path,
             csv.ReadOptions(autogenerate_column_names=not named, use_threads=threads),
             csv.ParseOptions(delimiter=delimiter),
-            csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN", "nan", "null", "NULL", "None"]),
+            _converting(),
         )
 
     try:

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shiftstate.tables import read_graph, read_table
-from shiftstate.tables.reading import read_matrix
+from shiftstate.tables import read_graph, read_table, reading
+from shiftstate.tables.reading import read_blocks, read_matrix
 
 EDGES = [("b", "a", 1.0), ("b", "c", 2.0), ("c", "d", 0.5), ("d", "e", 3.0)]
 NAMES = ["a", "b", "c", "d", "e"]
@@ -188,3 +188,21 @@ def test_files_that_are_not_there_or_no_tables_are_named(tmp_path):
     (tmp_path / "a.docx").write_text("x")
     with pytest.raises(ValueError, match=r"ends in .docx; expected a table: .csv, .tsv or .parquet"):
         read_table(tmp_path / "a.docx")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_blocks_of_a_file_are_the_whole_file_with_its_row_numbers(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(reading, "BLOCK_ROWS", 30)
+    file = tmp_path / f"signals.{suffix}"
+    if suffix == "csv":
+        file.write_text("a,b\n" + "".join(f"{i},{i / 2}\n" for i in range(100)))
+    else:
+        pyarrow.parquet.write_table(pa.table({"a": range(100), "b": [i / 2 for i in range(100)]}), file)
+    blocks = list(read_blocks(file))
+    assert len(blocks) > 2
+    np.testing.assert_array_equal(np.concatenate([block.numbers("a") for block in blocks]), np.arange(100))
+    assert blocks[1].row(0) == len(blocks[0]) + 2
+    (tmp_path / "bad.csv").write_text("a,b\n" + "1,2\n" * 90 + "1,x\n")
+    with pytest.raises(ValueError, match=r"bad.csv .*(row 92|Row #92).*"):
+        [block.numbers("b") for block in read_blocks(tmp_path / "bad.csv")]
