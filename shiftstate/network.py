@@ -28,7 +28,7 @@ class Network(nn.Module):
     """x_l = σ(layer_l(x_{l−1})) for l = 1 … L, then a readout.
 
     Args:
-        filter: "gcnn", "rsn", "lssm", or a `Layer` class of your own.
+        filter: "gcnn", "rsn", "lssm" or another name in ``shiftstate.layers.LAYERS``, or a `Layer` class of your own.
         channels: channels of the input and of every layer: [1, 4] is one layer from 1 to 4 channels.
         K: the filter order of every layer.
         readout: a `FlattenReadout`, `PoolReadout` or `NodeReadout`; without one the last signal is returned.

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from shiftstate.checks import check_device
 from shiftstate.graphs.operators import Sparse
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -45,6 +46,21 @@ def check_float(what: str, dtype: torch.dtype) -> None:
     if dtype not in FLOATS:
         names = ", ".join(str(one).removeprefix("torch.") for one in FLOATS)
         raise ValueError(f"{what} {dtype}; expected a floating dtype: one of {names}")
+
+
+def as_destination(target: Any, device: Any, dtype: Any) -> tuple[torch.device | None, torch.dtype | None]:
+    """Device and dtype that a call of `Shift.to` asks for, checked."""
+    if isinstance(target, Tensor):
+        target, dtype = target.device, target.dtype if dtype is None else dtype
+    given = [value for value in (target, device, dtype) if value is not None]
+    dtypes = [value for value in given if isinstance(value, torch.dtype)]
+    devices = [value for value in given if not isinstance(value, torch.dtype)]
+    if not given or len(dtypes) > 1 or len(devices) > 1:
+        raise ValueError(f"target is {target!r}; expected a torch dtype, a device such as 'cpu', or one of each")
+    if dtypes:
+        check_float("a shift cannot hold", dtypes[0])
+    expected = "a torch dtype, or a device such as 'cpu' that is there"
+    return check_device("target", devices[0], expected) if devices else None, dtypes[0] if dtypes else None
 
 
 def check_has_values(name: str, values: Tensor) -> None:

@@ -11,10 +11,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from shiftstate.checks import check_device
 from shiftstate.graphs import construct, scaling, signals, spectrum
 from shiftstate.graphs.construct import Layout, laid_out, num_entries
-from shiftstate.graphs.inputs import as_tensor, check_float
+from shiftstate.graphs.inputs import as_destination, as_tensor
 from shiftstate.graphs.operators import Dense, Sparse, without_autocast
 from shiftstate.graphs.scaling import LaplacianNormalization, Normalization
 
@@ -186,7 +185,7 @@ class Shift:
         ``shift.to(dtype)``, ``shift.to(device)``, ``shift.to(device, dtype)``, ``shift.to(device=..., dtype=...)``;
         ``shift.to(x)`` takes the dtype and device of a tensor.
         """
-        device, dtype = _destination(target, device, dtype)
+        device, dtype = as_destination(target, device, dtype)
         ptr = self.ptr if device is None else self.ptr.to(device)
         return Shift(self._operator.map(lambda values: values.to(device=device, dtype=dtype)), ptr)
 
@@ -289,18 +288,3 @@ def _as_list(shifts: Iterable[Shift]) -> list[Shift]:
     if len(kinds) > 1:
         raise ValueError(f"shifts of {' and '.join(kinds)} were given; expected one dtype and device: shift.to(...)")
     return parts
-
-
-def _destination(target: Any, device: Any, dtype: Any) -> tuple[torch.device | None, torch.dtype | None]:
-    """Device and dtype that a call of `Shift.to` asks for, checked."""
-    if isinstance(target, Tensor):
-        target, dtype = target.device, target.dtype if dtype is None else dtype
-    given = [value for value in (target, device, dtype) if value is not None]
-    dtypes = [value for value in given if isinstance(value, torch.dtype)]
-    devices = [value for value in given if not isinstance(value, torch.dtype)]
-    if not given or len(dtypes) > 1 or len(devices) > 1:
-        raise ValueError(f"target is {target!r}; expected a torch dtype, a device such as 'cpu', or one of each")
-    if dtypes:
-        check_float("a shift cannot hold", dtypes[0])
-    expected = "a torch dtype, or a device such as 'cpu' that is there"
-    return check_device("target", devices[0], expected) if devices else None, dtypes[0] if dtypes else None

@@ -14,7 +14,7 @@ from shiftstate.filters.linear import linear
 from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
-from shiftstate.graphs.signals import cast, is_wider
+from shiftstate.layers.inputs import check_call
 from shiftstate.layers.size import check_parameters, check_states
 from shiftstate.layers.trace import Trace, trace
 from shiftstate.signatures import constructor_options, current_options
@@ -250,30 +250,15 @@ class Layer(nn.Module):
     def _prepare(self, x: Tensor, shift: Shift) -> tuple[Tensor, AbstractContextManager[Any]]:
         """Check the call; return x and the context that keeps autocast out of the recurrence."""
         precision: AbstractContextManager[Any] = nullcontext()
+        parameter = self._any_parameter()
         if isinstance(x, Tensor):
             precision = without_autocast(x.device)
             if not isinstance(precision, nullcontext) and x.dtype.is_floating_point:
-                x = x.to(self._dtype())
-        if not isinstance(shift, Shift):
-            raise ValueError(
-                f"shift is a {type(shift).__name__}; expected a Shift: Shift.from_edges, from_matrix or from_networkx"
-            )
-        shift.check_signal(x)
-        if x.shape[-1] != self.in_channels:
-            raise ValueError(f"x has {x.shape[-1]} channels; this layer expected {self.in_channels} (in_channels)")
-        if x.dtype != self._dtype():
-            cheaper = f"{cast(self._dtype())} with shift.to({self._dtype()}), or the slower "
-            remedy = f"{cheaper if is_wider(x.dtype, self._dtype()) else ''}layer.to(x.dtype)"
-            raise ValueError(f"x is {x.dtype} and the layer {self._dtype()}; expected one dtype: {remedy}")
-        device = self._any_parameter().device
-        if x.device != device:
-            raise ValueError(f"x is on {x.device} and the layer on {device}; expected one device: layer.to(x.device)")
+                x = x.to(parameter.dtype)
+        check_call(x, shift, self.in_channels, parameter)
         check_finite(x)
         check_states(self, x)
         return x, precision
-
-    def _dtype(self) -> torch.dtype:
-        return self._any_parameter().dtype
 
     def _any_parameter(self) -> Tensor:
         for parameter in self._parameters.values():
