@@ -13,7 +13,8 @@ from shiftstate.machine.conduct import conduct
 from shiftstate.machine.presets import load_preset
 from shiftstate.machine.results.store import Store
 from shiftstate.machine.settings import flat
-from shiftstate.studies.minesweeper import FIRST, STUDY, _TAGConv, build, load
+from shiftstate.studies.minesweeper import FIRST, STUDY, load
+from shiftstate.studies.minesweeper.network import TAGConvOnShift, build
 from shiftstate.studies.minesweeper.record import read_record, settings_of, table
 
 pytest.importorskip("torch_geometric", reason="the study compares with PyTorch Geometric: shiftstate[pyg]")
@@ -97,7 +98,7 @@ def test_the_search_gives_every_filter_as_many_trials_and_does_not_see_the_test_
 def test_tagconv_is_given_the_same_matrix_as_our_filters(board):
     trial = load_preset(STUDY, "search").trials("minesweeper")[0]
     shift = load(trial, board).shift
-    conv = _TAGConv(1, 1)
+    conv = TAGConvOnShift(1, 1)
     conv(torch.zeros(shift.num_nodes, 1), shift)
     assert torch.equal(conv.csr.to_dense(), shift.to_dense())
     assert not torch.equal(shift.to_dense(), shift.T.to_dense()), "so that a transposed one would show"
