@@ -34,21 +34,24 @@ def check_parameters(layer: "Layer", shapes: Mapping[str, tuple[int, ...]]) -> N
 def check_states(layer: "Layer", x: Tensor) -> None:
     """Raise before a call of a bank whose states alone exceed the memory there is; warn if they take more than 1 GB.
 
-    Counted are the F·G states of every shift that a backward keeps (three at a time without one): a lower
-    bound for every kernel, so nothing that could have run is stopped.
+    Counted are the F·G states of every shift that a backward keeps, three at a time without one. A filter without
+    weights in its state update has states of G channels, or of F in another order of operations, and keeps none.
+    It is a lower bound for every kernel, so nothing that could have run is stopped.
     """
     if layer.mixing != "bank" or torch.compiler.is_compiling():
         return
-    kept = layer.K + 1 if torch.is_grad_enabled() and layer.checkpoint is None else min(layer.K + 1, 3)
-    # Without weights in the state update the states are the same for every output channel.
-    channels = layer.out_channels if layer.updates else 1
-    size = kept * channels * x.numel() * x.element_size()
+    all_kept = layer.updates and torch.is_grad_enabled() and layer.checkpoint is None
+    kept = layer.K + 1 if all_kept else min(layer.K + 1, 3)
+    F, G = layer.out_channels, layer.in_channels
+    channels = F * G if layer.updates else min(F, G)
+    size = kept * channels * (x.numel() // G) * x.element_size()
     if size <= SMALL:  # this is asked in every call, and most are small
         return
-    counted = f"{kept} states of {channels} × {layer.in_channels} channels on {tuple(x.shape)[:-1]} nodes"
-    remedy = _remedy(layer, 'checkpoint="sqrt" or smaller batches')
+    counted = f"{kept} states of {channels} channels on {tuple(x.shape)[:-1]} nodes"
+    remedy = _remedy(layer, 'checkpoint="sqrt" or smaller batches') if layer.updates else "smaller batches"
     check_fits(size, x.device, f"the states of this bank need {{}} bytes ({counted})", remedy)
-    _warn_if_large(layer, size, "states")
+    if layer.updates:
+        _warn_if_large(layer, size, "states")
 
 
 def _remedy(layer: "Layer", otherwise: str) -> str:

@@ -68,10 +68,16 @@ def test_what_keeps_few_states_is_counted_so(free, save):
             size.check_states(layer, x)
 
 
-def test_a_gcnn_keeps_one_state_for_all_outputs(free):
-    layer, x = wide(ss.GCNN)
-    free(34 * x.numel() * 4)
+@pytest.mark.parametrize(("F", "fewer"), [(64, 64), (4, 4), (256, 64)])
+def test_a_gcnn_has_one_state_for_all_outputs_keeps_none_and_does_not_warn(free, F, fewer):
+    with torch.device("meta"):
+        layer, x = ss.GCNN(64, F, 33), torch.empty(2**22, 2, 64)
+    needed = 3 * fewer * 2**23 * 4
+    free(needed)
     size.check_states(layer, x)
+    free(needed - 1)
+    with pytest.raises(ValueError, match=rf"need {needed:,} bytes \(3 states of {fewer} channels.*; expected smaller batches$"):
+        size.check_states(layer, x)
 
 
 def test_one_input_channel_has_another_remedy(free):
