@@ -76,7 +76,8 @@ def test_a_gcnn_has_one_state_for_all_outputs_keeps_none_and_does_not_warn(free,
     free(needed)
     size.check_states(layer, x)
     free(needed - 1)
-    with pytest.raises(ValueError, match=rf"need {needed:,} bytes \(3 states of {fewer} channels.*; expected smaller batches$"):
+    message = rf"need {needed:,} bytes \(3 states of {fewer} channels.*; expected smaller batches$"
+    with pytest.raises(ValueError, match=message):
         size.check_states(layer, x)
 
 
