@@ -18,17 +18,25 @@ def main() -> None:
     Exit codes: 2 for bad input, 1 for a run that could not go on, 3 for an inspection whose score differs from the
     recorded one, 130 for Ctrl-C, 143 for SIGTERM.
     """
+    came: list[int] = []  # typer makes one exit code of Ctrl-C and SIGTERM
+
+    def terminate(number: int, frame: FrameType | None) -> NoReturn:
+        came.append(number)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
     try:
-        signal.signal(signal.SIGTERM, _terminate)
         _run()
-    except Terminated:
-        _fail(f"terminated; {RESUME}", 143)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        if came or isinstance(error, Terminated):
+            _fail(f"terminated; {RESUME}", 143)
         _fail(f"stopped; {RESUME}", 130)
     except ValueError as error:
         _fail(str(error), 2)
     except OSError as error:
         _fail(f"{error}; {RESUME}", 1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run() -> None:
@@ -54,10 +62,6 @@ def _run() -> None:
         raise KeyboardInterrupt
     if code:
         sys.exit(code)
-
-
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -41,15 +42,27 @@ def test_an_error_is_one_line_and_an_exit_code(error, code, line, monkeypatch, c
 
     monkeypatch.setattr(commands, "app", fail)
     before = signal.getsignal(signal.SIGTERM)
-    try:
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert signal.getsignal(signal.SIGTERM) is before
     shown = capsys.readouterr().err
     assert caught.value.code == code
     assert line in shown
     assert shown.count("\n") == 1
+
+
+def test_a_signal_that_typer_took_for_ctrl_c_keeps_its_code(monkeypatch, capsys):
+    def stopped(**_):
+        with suppress(cli.Terminated):
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.sigtimedwait([], 1)  # the handler runs here at the latest
+        return 130
+
+    monkeypatch.setattr(commands, "app", stopped)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 143
+    assert capsys.readouterr().err.startswith("shiftstate: terminated; ")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
