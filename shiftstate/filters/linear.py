@@ -20,8 +20,8 @@ _PLAIN = {Tensor, torch.nn.Parameter}
 _DTYPES = {torch.float32, torch.float64}
 
 
-def _ours(left: Tensor, right: Tensor, weights: int) -> bool:
-    """Whether the product is computed here: plain float32 or float64 numbers on the CPU, and not too many weights."""
+def computed_here(left: Tensor, right: Tensor, weights: int) -> bool:
+    """Whether a product is by our kernels: plain float32 or float64 numbers on the CPU, and not too many weights."""
     return (
         weights <= LARGEST
         and left.is_cpu
@@ -61,7 +61,7 @@ def _array(matrix: Tensor, either: bool = False) -> Any:
 
 def product(x: Tensor, weight: Tensor, out: Tensor | None = None, add: bool = False) -> Tensor:
     """x W for x (R, G) and W (G, F), which need no gradient; in ``out`` (contiguous) if given, or added to it."""
-    if not _ours(x, weight, weight.numel()):
+    if not computed_here(x, weight, weight.numel()):
         whole = x @ weight
         return whole if out is None else out.add_(whole) if add else out.copy_(whole)
     if out is None:
@@ -74,7 +74,7 @@ def product(x: Tensor, weight: Tensor, out: Tensor | None = None, add: bool = Fa
 
 def summed_product(left: Tensor, right: Tensor) -> Tensor:
     """leftᵀ right for left (R, G) and right (R, F), which need no gradient: a sum over many rows."""
-    if not _ours(left, right, left.shape[1] * right.shape[1]):
+    if not computed_here(left, right, left.shape[1] * right.shape[1]):
         return left.T @ right
     if left.shape[1] > right.shape[1] and left.is_contiguous():
         return summed_product(right, left).T  # the wider one is taken many columns at a time
@@ -129,7 +129,7 @@ class _Summed(torch.autograd.Function):
 
 def linear(x: Tensor, weight: Tensor) -> Tensor:
     """x W for x (..., G) and W (G, F), differentiable any number of times."""
-    if torch.compiler.is_compiling() or not _ours(x, weight, weight.numel()):
+    if torch.compiler.is_compiling() or not computed_here(x, weight, weight.numel()):
         return x @ weight
     rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
     y: Tensor = _Product.apply(rows, weight)  # type: ignore[no-untyped-call]

@@ -164,11 +164,14 @@ def _add_up(parts, C):
 
 def multiply(A: Any, B: Any, C: Any, add: bool = False) -> None:
     """C = A B, or C += A B. B and C are contiguous, and so is A or Aᵀ."""
-    N, M = C.shape
-    if A.shape != (N, B.shape[0]) or B.shape[1] != M:
+    (N, M), depth = C.shape, B.shape[0]
+    if A.shape != (N, depth) or B.shape[1] != M:
         raise ValueError(f"shapes {A.shape} and {B.shape} cannot be multiplied to {C.shape}")
-    rows = max(ROWS, ELEMENTS // max(B.shape[0], min(M, TILE), 1) // 4 * 4)
-    for_blocks(-(-N // rows) * -(-M // TILE), _blocks, rows, B.shape[0], A, B, C[None], add)
+    rows = ROWS if N <= ROWS else max(ROWS, ELEMENTS // max(depth, min(M, TILE), 1) // 4 * 4)
+    if rows >= N and M <= TILE:  # not worth the threads
+        _blocks(0, 1, rows, depth, A, B, C[None], add)
+    else:
+        for_blocks(-(-N // rows) * -(-M // TILE), _blocks, rows, depth, A, B, C[None], add)
 
 
 def multiply_transposed(A: Any, B: Any, C: Any) -> None:

@@ -63,14 +63,16 @@ class Product(NamedTuple):
         elif self.matrix is not None and self.t_matrix is not None:
             torch.mm(self.t_matrix if transpose else self.matrix, source[0], out=target[0])
 
+    def shift(self, source: Both, target: Both, transpose: bool = False) -> None:
+        """target = S source, or Sᵀ source."""
+        self.prepare(source, target, transpose)
+        if self.matrix is None:
+            graph, shape = self.t_rows if transpose else self.rows, target[1].shape
+            for_blocks(num_blocks(*shape), _rows, rows_per_block(*shape), graph, source[1], target[1])
+
     def apply(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source, or Sᵀ source."""
-        here, there = both(source), both(target)
-        self.prepare(here, there, transpose)
-        if self.matrix is None:
-            graph = self.t_rows if transpose else self.rows
-            rows = rows_per_block(*target.shape)
-            for_blocks(num_blocks(*target.shape), _rows, rows, graph, here[1], there[1])
+        self.shift(both(source), both(target), transpose)
 
 
 @kernel

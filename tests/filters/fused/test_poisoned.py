@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from shiftstate.filters import fused
-from shiftstate.filters.fused import buffers, gcnn, matmul, matrix, pool, product, scalar
+from shiftstate.filters.fused import buffers, matmul, matrix, pool, product, scalar
+from shiftstate.filters.fused.cells.gcnn import bank, depthwise
 from shiftstate.layers.base import MIXINGS
 from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
 
-MODULES = (gcnn, matrix, product, scalar)
+MODULES = (bank, depthwise, matrix, product, scalar)
 
 
 def poisoned(shape, dtype):
@@ -25,11 +26,11 @@ def poison(monkeypatch):
     """Call it to fill all scratch memory with NaN from then on; kernels have to be compiled by then."""
 
     def fill():
-        for module in (*MODULES, matmul):
-            if module is not matmul:  # its partial sums are NumPy's
-                monkeypatch.setattr(module, "empty", poisoned)
-            arrays = SimpleNamespace(**{**vars(np), "empty": lambda *args: np.full(args[0], np.nan, *args[1:])})
-            monkeypatch.setattr(module, "np", arrays)
+        arrays = SimpleNamespace(**{**vars(np), "empty": lambda *args: np.full(args[0], np.nan, *args[1:])})
+        for module in (*MODULES, matmul):  # whose partial sums are NumPy's
+            for name, memory in (("empty", poisoned), ("np", arrays)):
+                if hasattr(module, name):
+                    monkeypatch.setattr(module, name, memory)
         pool._idle.clear()  # these have their memory already
 
     return fill

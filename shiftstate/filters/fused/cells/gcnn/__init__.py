@@ -1,9 +1,10 @@
-"""The GCNN, which is no recurrence with a state of its own: see `shiftstate.filters.fused.gcnn`."""
+"""The GCNN in its cheapest order of operations; it is no recurrence with a state of its own."""
 
 from torch import Tensor
 
 from shiftstate.filters.fused.cell import Kernels, compiled_obstacle, functional_obstacle
-from shiftstate.filters.fused.gcnn import run_gcnn
+from shiftstate.filters.fused.cells.gcnn.bank import run_bank
+from shiftstate.filters.fused.cells.gcnn.depthwise import run_depthwise
 from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
 
@@ -17,7 +18,10 @@ class Polynomial(Kernels):
 
     def run(self, filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None = None) -> Tensor:
         """x (N, B, G) → y (N, B, F) through K shifts."""
-        return run_gcnn(filter, x, shift, checkpoint)
+        h = filter.output_weights()["h"]  # (K+1, F, G)
+        if filter.mixing == "depthwise":
+            return run_depthwise(filter.start(x)[0].squeeze(-1), h.squeeze(-1), shift)
+        return run_bank(x, h, shift, checkpoint)
 
 
 CELL = Polynomial()

@@ -1,8 +1,4 @@
-"""The GCNN in its cheapest order of operations.
-
-y = Σ_k h_k S^k x shifts G channels in the power form, w_k = S w_{k−1}, and F channels in Horner's,
-u_k = h_k x + S u_{k+1}. The backward of each shifts as many, and Horner's keeps nothing but x.
-"""
+"""The GCNN with one weight per shift and channel, in Horner's order: u_k = h_k x + S u_{k+1}. Nothing is kept but x."""
 
 from collections.abc import Sequence
 
@@ -15,10 +11,8 @@ from shiftstate.filters.fused.buffers import empty
 from shiftstate.filters.fused.columns import add_blocks
 from shiftstate.filters.fused.compiled import announced, kernel
 from shiftstate.filters.fused.elementary import gather_row
-from shiftstate.filters.fused.product import Product, both, check_operator, fast_shift
+from shiftstate.filters.fused.product import Product, both, check_operator
 from shiftstate.filters.fused.second_derivative import only_first, raise_second
-from shiftstate.filters.linear import linear
-from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
 
 
@@ -155,42 +149,9 @@ def _check_columns(x: Tensor, h: Tensor) -> None:
         raise ValueError(f"x {tuple(x.shape)} and h {tuple(h.shape)} do not go together; expected (N, M) and (K+1, M)")
 
 
-def run_gcnn(filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None) -> Tensor:
-    """x (N, B, G) → y (N, B, F)."""
-    h = filter.output_weights()["h"]  # (K+1, F, G)
-    if filter.mixing == "depthwise":
-        return _depthwise(filter.start(x)[0].squeeze(-1), h.squeeze(-1), shift)
-    if x.shape[-1] < h.shape[1] and checkpoint is None:
-        return _powers(x, h, shift)
-    return _horner_bank(x, h, shift)
-
-
-def _depthwise(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
+def run_depthwise(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
+    """x (N, B, F) → y (N, B, F) for one weight per shift and channel, h (K+1, F)."""
     N, B, F = x.shape
     columns = h.unsqueeze(1).expand(-1, B, -1).reshape(-1, B * F)
     polynomial = polynomial_op if torch.compiler.is_compiling() else _Polynomial.apply
     return polynomial(x.reshape(N, B * F), columns, list(shift.operator)).view(N, B, F)
-
-
-def _powers(w: Tensor, h: Tensor, shift: Shift) -> Tensor:
-    """Σ_k h_k w_k, w_k = S w_{k−1}: the states are kept only for the gradient of h."""
-    if not (torch.is_grad_enabled() and h.requires_grad):
-        y = linear(w, h[0].T)
-        for weight in h[1:]:
-            w = fast_shift(w, shift)
-            y = y + linear(w, weight.T)
-        return y
-    states = [w]
-    for _ in range(h.shape[0] - 1):
-        states.append(fast_shift(states[-1], shift))
-    return linear(torch.stack(states, -2).flatten(-2), h.transpose(1, 2).flatten(0, 1))
-
-
-def _horner_bank(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
-    """u_k = h_k x + S u_{k+1}: nothing is kept but x."""
-    x = x.contiguous()  # or each of the K + 1 products would copy it, and keep the copy
-    *lower, highest = h  # views: a copy of the weights would be kept
-    u = linear(x, highest.T)
-    for weight in reversed(lower):
-        u = fast_shift(u, shift) + linear(x, weight.T)
-    return u

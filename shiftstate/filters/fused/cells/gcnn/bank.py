@@ -1,0 +1,175 @@
+"""The GCNN that mixes as a bank, y = Σ_k S^k x h_kᵀ, in the order that shifts fewer channels.
+
+Powers, w_k = S w_{k−1}, shift G channels; Horner's order, u_k = x h_kᵀ + S u_{k+1}, shifts F and keeps nothing but x.
+The backward of each shifts as many as its forward. Rows are nodes and signals together: S sees a state as
+(N, B·channels), a weight matrix sees it as (N·B, channels).
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from shiftstate.filters.fused.buffers import empty
+from shiftstate.filters.fused.compiled import announced
+from shiftstate.filters.fused.matmul import multiply, multiply_transposed
+from shiftstate.filters.fused.product import Both, Product, both, check_operator, fast_shift
+from shiftstate.filters.linear import computed_here, linear
+from shiftstate.graphs import Shift
+
+
+class _Bank:
+    """The products of one call, on x (N, B, G) and h (K+1, F, G)."""
+
+    def __init__(self, x: Tensor, h: Tensor, operator: tuple[Tensor, ...]) -> None:
+        self.N, self.B, self.G = x.shape
+        self.K, self.F = h.shape[0] - 1, h.shape[1]
+        self.R = self.N * self.B
+        self.dtype = x.dtype
+        self.product = Product.of(operator)
+        self.h = h.detach().contiguous().numpy()
+        self.x = x.detach()
+
+    def blank(self, channels: int) -> Both:
+        """Memory for a state, as S sees it."""
+        return both(empty((self.N, self.B * channels), self.dtype))
+
+    def rows(self, state: Both) -> Any:
+        """A state as a weight matrix sees it."""
+        return state[1].reshape(self.R, -1)
+
+    def loaded(self, signal: Tensor) -> Both:
+        """A signal (N, B, channels) as a state."""
+        return both(signal.detach().reshape(self.N, -1).contiguous())
+
+    def turned(self) -> Any:
+        """h_kᵀ of every k, (K+1, G, F)."""
+        return self.h.transpose(0, 2, 1).copy()
+
+    def horner(self, signal: Both, weights: Any, transpose: bool = False) -> Both:
+        """Σ_k S^k signal weights_k, keeping nothing: u_k = signal weights_k + S u_{k+1}."""
+        rows, channels = self.rows(signal), weights.shape[2]
+        u, u_old = self.blank(channels), self.blank(channels)
+        multiply(rows, weights[-1], self.rows(u))
+        for weight in weights[-2::-1]:
+            u, u_old = u_old, u
+            self.product.shift(u_old, u, transpose)
+            multiply(rows, weight, self.rows(u), add=True)
+        return u
+
+    def powers(self, keep: bool) -> tuple[Both, Tensor | None]:
+        """The same from S^k x, and these powers, (K+1, N, B·G), if they are kept."""
+        weights, y = self.turned(), self.blank(self.F)
+        states = empty((self.K + 1 if keep else 2, self.N, self.B * self.G), self.dtype)
+        states[0].view(self.N, self.B, self.G).copy_(self.x)
+        slots = [both(state) for state in states]
+        together = keep and self.G == 1  # then the powers are the columns of one matrix
+        for k in range(self.K + 1):
+            w = slots[k % len(slots)]
+            if k:
+                self.product.shift(slots[(k - 1) % len(slots)], w)
+            if not together:
+                multiply(self.rows(w), weights[k], self.rows(y), add=k > 0)
+        if together:
+            multiply(states.numpy().reshape(self.K + 1, self.R).T, weights[:, 0], self.rows(y))
+        return y, states if keep else None
+
+    def weights_from_powers(self, dy: Both, states: Tensor) -> Tensor:
+        """Gradient of h from S^k x: dyᵀ S^k x."""
+        turned = torch.empty((self.K + 1, self.G, self.F), dtype=self.dtype)
+        if self.G == 1:
+            powers = states.numpy().reshape(self.K + 1, self.R)
+            multiply_transposed(powers.T, self.rows(dy), turned[:, 0].numpy())
+        else:
+            for state, dh in zip(states.numpy(), turned.numpy(), strict=True):
+                multiply_transposed(state.reshape(self.R, self.G), self.rows(dy), dh)
+        return turned.transpose(1, 2)
+
+    def gradients(self, dy: Both, need_x: bool) -> tuple[Tensor | None, Tensor]:
+        """Gradients of x and of h from v_k = (Sᵀ)^k dy: Σ_k v_k h_k, and v_kᵀ x."""
+        x, v, blanks = self.loaded(self.x), dy, [self.blank(self.F) for _ in range(2)]
+        dx = self.blank(self.G) if need_x else None
+        wide = self.G >= self.F  # the wider one is taken many columns at a time
+        dh = torch.empty((self.K + 1, self.F, self.G) if wide else (self.K + 1, self.G, self.F), dtype=self.dtype)
+        for k, share in enumerate(dh.numpy()):
+            if k:
+                v_old, v = v, blanks[k % 2]
+                self.product.shift(v_old, v, transpose=True)
+            left, right = (v, x) if wide else (x, v)
+            multiply_transposed(self.rows(left), self.rows(right), share)
+            if dx is not None:
+                multiply(self.rows(v), self.h[k], self.rows(dx), add=k > 0)
+        return None if dx is None else dx[0].view(self.N, self.B, self.G), dh if wide else dh.transpose(1, 2)
+
+
+class _Filter(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, h, powers, keep, shift):
+        operator = tuple(shift.operator)
+        check_operator(operator, x.shape[0], x.dtype)
+        bank = _Bank(x, h, operator)
+        with announced("GCNN", "bank", x.dtype, len(operator), powers, keep, bank.G == 1):
+            y, states = bank.powers(keep) if powers else (bank.horner(bank.loaded(x), bank.turned()), None)
+        ctx.shift, ctx.powers, ctx.operator = shift, powers, len(operator)
+        ctx.save_for_backward(x, h, *operator, *(() if states is None else (states,)))
+        return y[0].view(bank.N, bank.B, bank.F)
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, h, *rest = ctx.saved_tensors
+        need_x, need_h, *_ = ctx.needs_input_grad
+        if torch.is_grad_enabled():  # create_graph=True: by products that torch can differentiate again
+            return *_differentiable(ctx, x, h, dy), None, None, None
+        operator, states = tuple(rest[: ctx.operator]), rest[ctx.operator :]
+        bank = _Bank(x, h, operator)
+        with announced("GCNN", "bank", x.dtype, len(operator), need_x, need_h, bool(states), bank.G == 1, "backward"):
+            dx, dh = _backward(bank, bank.loaded(dy), states, need_x, need_h)
+        return dx, dh, None, None, None
+
+
+def _backward(bank: _Bank, dy: Both, states: list[Tensor], need_x: bool, need_h: bool) -> Any:
+    """Gradients of x and h, in the order that shifts fewer channels."""
+    if need_h and not states:
+        return bank.gradients(dy, need_x)
+    dx = bank.horner(dy, bank.h, transpose=True)[0].view(bank.N, bank.B, bank.G) if need_x else None
+    return dx, bank.weights_from_powers(dy, states[0]) if need_h else None
+
+
+def _differentiable(ctx: Any, x: Tensor, h: Tensor, dy: Tensor) -> list[Tensor | None]:
+    """The gradients of x and h with gradients of their own."""
+    y = _composed(x, h, ctx.shift, ctx.powers)
+    needed = ctx.needs_input_grad[:2]
+    wanted = [tensor for tensor, need in zip((x, h), needed, strict=True) if need]
+    found = iter(torch.autograd.grad(y, wanted, dy, create_graph=True))
+    return [next(found) if need else None for need in needed]
+
+
+def _composed(x: Tensor, h: Tensor, shift: Shift, powers: bool) -> Tensor:
+    """The same in operations that torch differentiates, on any device and dtype and with trained edge weights."""
+    if not powers:
+        x = x.contiguous()  # or each of the K + 1 products would copy it, and keep the copy
+        *lower, highest = h  # views: a copy of the weights would be kept
+        u = linear(x, highest.T)
+        for weight in reversed(lower):
+            u = fast_shift(u, shift) + linear(x, weight.T)
+        return u
+    states = [x]
+    if torch.is_grad_enabled() and h.requires_grad:  # the states are kept only for the gradient of h
+        for _ in h[1:]:
+            states.append(fast_shift(states[-1], shift))
+        return linear(torch.stack(states, -2).flatten(-2), h.transpose(1, 2).flatten(0, 1))
+    y = linear(x, h[0].T)
+    for weight in h[1:]:
+        states = [fast_shift(states[0], shift)]
+        y = y + linear(states[0], weight.T)
+    return y
+
+
+def run_bank(x: Tensor, h: Tensor, shift: Shift, checkpoint: int | None) -> Tensor:
+    """x (N, B, G) → y (N, B, F) for h (K+1, F, G), in the order that shifts fewer channels."""
+    powers = x.shape[-1] < h.shape[1] and checkpoint is None
+    if torch.compiler.is_compiling() or shift.requires_grad or not computed_here(x, h, h[0].numel()):
+        return _composed(x, h, shift, powers)
+    keep = torch.is_grad_enabled() and h.requires_grad
+    y: Tensor = _Filter.apply(x, h, powers, keep, shift)
+    return y
