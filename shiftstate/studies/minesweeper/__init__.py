@@ -53,7 +53,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Settings:
+class BoardSettings:
     """Everything that a training on the board depends on."""
 
     data: Board = field(default=Board())
@@ -86,7 +86,7 @@ def claims(cells: Iterable[m.Cell], presets: Mapping[str, str]) -> list[list[m.C
 MINESWEEPER = m.Experiment(
     "minesweeper",
     "Minesweeper",
-    settings=Settings,
+    settings=BoardSettings,
     axes=(
         m.Axis("filter", ("lssm", "rsn", "gcnn", "tagconv"), key="filters"),
         m.Axis("variant", ("chosen",), known=tuple(VARIANTS)),
