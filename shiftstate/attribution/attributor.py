@@ -19,6 +19,7 @@ from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.pieces import SHORTEST, Pieces, choose_words, cut_texts
 from shiftstate.attribution.verification import Verifier, learn_verifier
 from shiftstate.checks import check_name, check_whole
+from shiftstate.texts.readers import without_boilerplate
 from shiftstate.texts.word_lists import load_words
 from shiftstate.texts.word_networks import check_network_size
 
@@ -143,6 +144,12 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def same_author(self, first: str | Encoded, second: str | Encoded) -> float:
         """The probability that one author wrote both texts, whoever it was."""
         return self.verifier_.probability(self.profile(self.cut(first)), self.profile(self.cut(second)))
+
+    def add_reference(self, texts: Sequence[str]) -> "Attributor":
+        """Take texts of authors who are no candidates among the impostors."""
+        profiles = [self.profile(self.cut(without_boilerplate(text)[0])) for text in texts]
+        self.impostors_ = self.impostors_.with_reference(np.stack(profiles))
+        return self
 
     def predict_proba(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, authors), calibrated on held-out texts; columns in the order of ``classes_``."""

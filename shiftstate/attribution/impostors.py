@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 ROUNDS = 100
 SIZES = (1, 4, 16, 64)
 """Pieces of a text, for which the scores are known."""
+OUTSIDE = -1
+"""The author's number of texts of a reference set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,31 +25,32 @@ class Impostors:
     profiles: NDArray[np.float32]
     """(texts, V): mean z-scores."""
     author: NDArray[np.int64]
-    """(texts); −1 for texts of the reference set."""
+    """(texts)."""
+    spans: NDArray[np.float32]
+    """(sizes, texts, V): mean z-scores of some pieces of each text, as many as `SIZES` says."""
     present: NDArray[np.float64]
     """(sizes, texts): scores of the texts' own authors; NaN where an author has no other text."""
     absent: NDArray[np.float64]
-    """(sizes, texts): scores of the nearest author after the texts' own was taken away."""
+    """(sizes, texts): scores of the nearest author after the texts' own was taken away; NaN if nobody is left."""
 
     def score(self, profile: NDArray[np.float32], candidate: int) -> float:
         """Of a text with these mean z-scores, for one author."""
-        return float(_scores(profile, self.profiles, self.author, np.ones(len(self.author), dtype=bool))[candidate])
+        return _scores(profile, self.profiles, self.author)[candidate]
+
+    def with_reference(self, profiles: NDArray[np.float32]) -> "Impostors":
+        """The same with the texts of a reference set among the impostors; what is known is scored again."""
+        everybody = np.concatenate([self.author, np.full(len(profiles), OUTSIDE)])
+        return _known(np.concatenate([self.profiles, profiles]), everybody, self.spans)
 
     def threshold(self, pieces: int) -> float:
         """The score below which one in twenty texts of authors who are there falls; 0 if unknown."""
-        present = self._known(self.present, pieces)
-        return float(np.quantile(present, 0.05)) if len(present) and len(self._known(self.absent, pieces)) else 0.0
+        present = _of_size(self.present, pieces)
+        return float(np.quantile(present, 0.05)) if len(present) and len(_of_size(self.absent, pieces)) else 0.0
 
     def strangers(self, score: float, pieces: int) -> float:
         """The share of strangers' texts that score as high or higher; NaN if unknown."""
-        absent = self._known(self.absent, pieces)
+        absent = _of_size(self.absent, pieces)
         return float((absent >= score).mean()) if len(absent) else float("nan")
-
-    def _known(self, scores: NDArray[np.float64], pieces: int) -> NDArray[np.float64]:
-        """Of texts of about as many pieces."""
-        row = scores[int(np.abs(np.log(np.array(SIZES)) - np.log(max(pieces, 1))).argmin())]
-        known: NDArray[np.float64] = row[~np.isnan(row)]
-        return known
 
 
 def learn_impostors(z: NDArray[np.float32], text: NDArray[np.int64], author: Sequence[int]) -> Impostors:
@@ -58,31 +61,42 @@ def learn_impostors(z: NDArray[np.float32], text: NDArray[np.int64], author: Seq
         text: (pieces), which text each is from, in order.
         author: (texts).
     """
-    who = np.array(author)
-    profiles = np.stack([z[text == one].mean(0) for one in range(len(who))])
-    present = np.full((len(SIZES), len(who)), np.nan)
-    absent = np.full((len(SIZES), len(who)), np.nan)
-    for one in range(len(who)):
-        own = np.flatnonzero(text == one)
-        others = np.arange(len(who)) != one
-        strangers = who != who[one]
-        for row, size in enumerate(SIZES):
-            start = (len(own) - min(size, len(own))) // 2
-            profile = z[own[start : start + size]].mean(0)
-            if (who[others] == who[one]).any():
-                present[row, one] = _scores(profile, profiles, who, others)[who[one]]
-            if len(set(who[strangers].tolist())) > 1:
-                absent[row, one] = max(_scores(profile, profiles, who, strangers).values())
-    return Impostors(profiles, who, present, absent)
+    own = [z[text == one] for one in range(len(author))]
+    spans = np.stack([np.stack([_middle(pieces, size).mean(0) for pieces in own]) for size in SIZES])
+    return _known(np.stack([pieces.mean(0) for pieces in own]), np.array(author), spans)
 
 
-def _scores(
-    profile: NDArray[np.float32], profiles: NDArray[np.float32], author: NDArray[np.int64], allowed: NDArray[np.bool_]
-) -> dict[int, float]:
-    """Of every author: the share of rounds in which one of the allowed texts of this author is the nearest of all."""
-    masks = np.random.default_rng(0).random((ROUNDS, len(profile))) < 0.5
-    texts, who = profiles[allowed], author[allowed]
-    products = (masks * profile) @ texts.T  # (rounds, texts)
-    lengths = np.sqrt(masks.astype(np.float32) @ (texts**2).T)
-    nearest = who[(products / np.maximum(lengths, 1e-12)).argmax(1)]
+def _middle(pieces: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    start = max(0, (len(pieces) - size) // 2)
+    return pieces[start : start + size]
+
+
+def _known(profiles: NDArray[np.float32], author: NDArray[np.int64], spans: NDArray[np.float32]) -> Impostors:
+    present, absent = (np.full(spans.shape[:2], np.nan) for _ in range(2))
+    for text in range(spans.shape[1]):
+        who = author[text]
+        others, strangers = np.arange(len(author)) != text, author != who
+        left = set(author[strangers].tolist()) - {OUTSIDE}
+        for size, profile in enumerate(spans[:, text]):
+            if who in author[others]:
+                present[size, text] = _scores(profile, profiles[others], author[others])[int(who)]
+            if left and strangers.sum() > len(left):
+                found = _scores(profile, profiles[strangers], author[strangers])
+                absent[size, text] = max(found[one] for one in left)
+    return Impostors(profiles, author, spans, present, absent)
+
+
+def _scores(profile: NDArray[np.float32], profiles: NDArray[np.float32], author: NDArray[np.int64]) -> dict[int, float]:
+    """Of every author: the share of rounds in which a text of this author is the nearest of all."""
+    masks = (np.random.default_rng(0).random((ROUNDS, len(profile))) < 0.5).astype(np.float32)
+    products = (masks * profile) @ profiles.T  # (rounds, texts)
+    lengths = np.sqrt(masks @ (profiles**2).T)
+    nearest = author[(products / np.maximum(lengths, 1e-12)).argmax(1)]
     return {int(one): float((nearest == one).mean()) for one in np.unique(author)}
+
+
+def _of_size(scores: NDArray[np.float64], pieces: int) -> NDArray[np.float64]:
+    """The known scores of texts of about as many pieces."""
+    row = scores[int(np.abs(np.log(np.array(SIZES)) - np.log(max(pieces, 1))).argmin())]
+    known: NDArray[np.float64] = row[~np.isnan(row)]
+    return known

@@ -60,6 +60,9 @@ def train(
 def predict(
     model: Annotated[Path, typer.Argument(help="file of `attribute train`")],
     text: Annotated[list[Path], typer.Argument(help="texts: .txt, .html, .docx, .epub or TEI .xml")],
+    reference: Annotated[
+        Path | None, typer.Option(help="folder of texts by other authors, for the test whether it may be none of them")
+    ] = None,
     sure: Annotated[float, typer.Option(help="probability below which the answer is undecided")] = 0.7,
     page: Annotated[Path | None, typer.Option(help="file for a page to read in a browser")] = None,
     json: Annotated[Path | None, typer.Option(help="file for all numbers")] = None,
@@ -72,7 +75,7 @@ def predict(
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.model_file import check_place
     from shiftstate.files import write_whole
-    from shiftstate.texts.readers import read_document, without_boilerplate
+    from shiftstate.texts.readers import list_documents, read_document, without_boilerplate
 
     if not 0 <= sure <= 1:
         raise ValueError(f"sure is {sure}; expected a probability, 0 to 1")
@@ -80,6 +83,8 @@ def predict(
         if path is not None:
             check_place(path)
     attributor = Attributor.load(model)
+    if reference is not None:
+        attributor.add_reference([read_document(path) for path in list_documents(reference)])
     verdicts = []
     for path in text:
         content, cut = without_boilerplate(read_document(path))

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from shiftstate.files import read_regular
 from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate
 from shiftstate.texts.reading import decode_text
+from shiftstate.texts.word_lists import WORD_FILE
 
 MAX_BYTES = 200_000_000
 """Of one part of an archive, unpacked."""
@@ -44,6 +45,18 @@ def read_document(path: str | Path) -> str:
     if not any(character.isalpha() for character in text):
         raise ValueError(f"{path} holds no words; expected a text; is the file empty?")
     return text
+
+
+def list_documents(root: str | Path) -> list[Path]:
+    """All texts of a folder and of the folders in it, whatever their authors, sorted."""
+    folder = Path(root)
+    if not folder.is_dir():
+        raise ValueError(f"{root} is no folder; expected a folder of texts")
+    found = sorted(path for path in (*folder.glob("*"), *folder.glob("*/*")) if path.suffix.lower() in READERS)
+    found = [path for path in found if path.is_file() and not path.name.startswith(".") and path.name != WORD_FILE]
+    if not found:
+        raise ValueError(f"{root} holds no texts; expected files in {', '.join(READERS)}")
+    return found
 
 
 def without_boilerplate(text: str) -> tuple[str, bool]:

@@ -94,6 +94,18 @@ def test_strangers_score_lower_than_the_authors_and_no_answer_is_surer_than_aske
     assert unsure.answer in (UNDECIDED, NONE)
 
 
+def test_a_reference_set_takes_rounds_from_the_first_author_and_the_known_scores_follow(trained):
+    attributor = Attributor.load(trained[1])
+    stranger = book(30, 0)
+    before = give_verdict(attributor, stranger, "stranger")
+    attributor.add_reference([book(30, 1), book(30, 2), book(31, 0)])
+    after = give_verdict(attributor, stranger, "stranger")
+    assert after.impostor_score < before.impostor_score
+    assert after.answer == NONE
+    assert after.probabilities == before.probabilities
+    assert np.nanmean(attributor.impostors_.present) <= np.nanmean(trained[0].impostors_.present)
+
+
 def test_a_short_text_is_answered_with_a_note_and_a_tiny_one_not_at_all(trained):
     attributor, _ = trained
     verdict = give_verdict(attributor, " ".join(book(1, 7).split()[:150]), "short")
@@ -171,6 +183,7 @@ def test_an_evaluation_is_resumed_and_the_same_with_any_number_of_workers(comman
         (["train", "--texts", "binary", "--out", "m", *SMALL], "is a binary file"),
         (["predict", "texts/ann/ann0.txt", "texts/ann/ann0.txt"], "is no attribution model"),
         (["predict", "absent", "texts/ann/ann0.txt"], "absent cannot be read"),
+        (["predict", "absent", "texts/ann/ann0.txt", "--sure", "2"], "sure is 2.0; expected a probability"),
         (["evaluate", "--texts", "texts", "--out", "out", "--folds", "1"], "folds is 1"),
     ],
 )
