@@ -72,7 +72,7 @@ def test_a_verdict_holds_votes_words_pairs_and_the_way_along_the_text(trained):
     assert len(verdict.words_for) <= 10
     assert verdict.rolling.shape == (len(verdict.rolling_at), 4)
     assert (np.diff(verdict.rolling_at) == 50).all()
-    assert set(verdict.by_model) == {"delta", "logistic", "svm", "wan_entropy", "wan_logistic", "filter"}
+    assert set(verdict.by_model) == {"delta", "logistic", "svm", "no_graph", "wan_entropy", "wan_logistic", "filter"}
 
 
 def test_a_change_of_hand_is_seen_along_the_text(trained):

@@ -13,10 +13,10 @@ from shiftstate.graphs import Shift
 from shiftstate.network import Network
 from shiftstate.readout import FlattenReadout
 from shiftstate.tasks import SignalClassification
-from shiftstate.texts.word_networks import author_graph
+from shiftstate.texts.word_networks import AuthorGraph, author_graph
 from shiftstate.training import fit
 
-FILTER, K, CHANNELS = "gcnn", 4, 4
+FILTER, CHANNELS = "gcnn", 4
 EPOCHS, BATCH, STEPS = 8, 100, 300
 """At least so many epochs and so many steps."""
 
@@ -30,16 +30,16 @@ class GraphFilter(Model):
 
     title = "graph filter on the word network"
     network = True
+    K = 4
 
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "GraphFilter":
         """Train on the pooled network of all pieces."""
-        size = pieces.num_words
-        graph = author_graph(np.asarray(pieces.pairs.sum(0), dtype=np.float64).reshape(size, size))
+        graph = self._graph(pieces)
         self.learned = standardize(pieces)
         self.learned |= {"adjacency": graph.adjacency.astype(np.float32), "kept": graph.kept.astype(np.float32)}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            net = _network(len(graph.kept), num_authors)
+            net = self._network(len(graph.kept), num_authors)
         task = SignalClassification(smoothing=0.1, class_weights="balanced")
         train = SimpleNamespace(x=self._signals(pieces), y=torch.from_numpy(author))
         data = SimpleNamespace(train=train, valid=SimpleNamespace(x=train.x[:64], y=train.y[:64]), test=None)
@@ -68,7 +68,7 @@ class GraphFilter(Model):
             if name.startswith("net.")
         }
         bias = next(value for name, value in weights.items() if name.endswith("bias") and name.startswith("readout"))
-        net = _network(len(self.learned["kept"]), len(bias))
+        net = self._network(len(self.learned["kept"]), len(bias))
         net.load_state_dict(weights)
         with torch.no_grad():
             return log_softmax(net(self._signals(pieces), self._shift()).double().numpy())
@@ -80,6 +80,20 @@ class GraphFilter(Model):
     def _shift(self) -> Shift:
         return Shift.from_matrix(torch.from_numpy(self.learned["adjacency"]))
 
+    def _graph(self, pieces: Pieces) -> AuthorGraph:
+        size = pieces.num_words
+        return author_graph(np.asarray(pieces.pairs.sum(0), dtype=np.float64).reshape(size, size))
 
-def _network(nodes: int, authors: int) -> Network:
-    return Network(FILTER, [1, CHANNELS], K, FlattenReadout(nodes, authors), activation="tanh")
+    def _network(self, nodes: int, authors: int) -> Network:
+        return Network(FILTER, [1, CHANNELS], self.K, FlattenReadout(nodes, authors), activation="tanh")
+
+
+class NoGraph(GraphFilter):
+    """The same with K = 0: y = tanh(h_0 x), no graph. What the filter is better than this is what its graph adds."""
+
+    title = "the filter without its graph"
+    network = False
+    K = 0
+
+    def _graph(self, pieces: Pieces) -> AuthorGraph:
+        return AuthorGraph(np.eye(pieces.num_words), np.arange(pieces.num_words))
