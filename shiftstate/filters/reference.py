@@ -28,9 +28,13 @@ class Taps:
         self._weights = weights
         self._dense = dense
 
-    def __call__(self, name: str, w: Tensor, x: Tensor) -> Tensor:
-        """h_{k,name,w} w + h_{k,name,x} x, and b_{k,name} where the layer has gate biases."""
-        affine = self.times(f"h_{name}w", w) + self.times(f"h_{name}x", x)
+    def __call__(self, name: str, w: Tensor, x: Tensor, gate: Tensor | None = None) -> Tensor:
+        """gate ∘ (h_{k,name,w} w) + h_{k,name,x} x + b_{k,name}, without what the call or the layer does not have."""
+        affine = self.times(f"h_{name}w", w)
+        if gate is not None:
+            affine = gate * affine
+        if f"h_{name}x" in self._weights:
+            affine = affine + self.times(f"h_{name}x", x)
         bias = self._weights.get(f"b_{name}")
         return affine if bias is None else affine + bias
 

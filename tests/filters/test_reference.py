@@ -17,13 +17,17 @@ from tests.strategies import graphs, layouts, seeds
 
 ACTIVATIONS = ("identity", "relu", "leaky_relu", "tanh", "sigmoid")
 
-# Every layer with every option that changes its equations.
-VARIANTS = (
-    [("gcnn", {})]
-    + [("rsn", {"state_activation": state, "output_activation": "relu"}) for state in ACTIVATIONS]
-    + [("rsn", {"state_activation": "relu", "output_activation": output}) for output in ACTIVATIONS]
-    + [("lssm", {"gate_bias": bias, "output_activation": output}) for bias in (False, True) for output in ACTIVATIONS]
-)
+
+def variants(kind):
+    """Every option that changes the equations: each activation by itself, with and without gate biases."""
+    known = LAYERS[kind].option_names()
+    names = [name for name in known if name.endswith("_activation")]
+    biases = [{"gate_bias": bias} for bias in (False, True)] if "gate_bias" in known else [{}]
+    choices = [{name: "relu" for name in names} | {one: name} for one in names for name in ACTIVATIONS] or [{}]
+    return [choice | bias for bias in biases for choice in choices]
+
+
+VARIANTS = [(kind, options) for kind in LAYERS for options in variants(kind)]
 
 
 def build(kind, in_channels, out_channels, K, seed=0, **options):
@@ -92,6 +96,14 @@ def test_taps_apply_scalars_and_matrices_and_add_gate_biases():
     scalars = {"h_aw": torch.randn(2), "h_ax": torch.randn(2), "b_a": torch.randn(2)}
     got = Taps(scalars, dense=False)("a", w, w)
     torch.testing.assert_close(got, w * scalars["h_aw"] + w * scalars["h_ax"] + scalars["b_a"])
+    gate = torch.randn(5, 2)
+    gated = Taps(scalars, dense=False)("a", w, w, gate=gate)
+    torch.testing.assert_close(gated, gate * (w * scalars["h_aw"]) + w * scalars["h_ax"] + scalars["b_a"])
+
+
+def test_taps_leave_out_an_input_that_has_no_weight():
+    w, x, h = torch.randn(5, 2), torch.full((5, 2), torch.nan), torch.randn(2)
+    torch.testing.assert_close(Taps({"h_aw": h}, dense=False)("a", w, x), w * h)
 
 
 def test_the_observer_sees_every_step_in_order():
