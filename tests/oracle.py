@@ -73,34 +73,48 @@ def scalar_filter(kind, h, S, x, K, state, output):
         if kind == "rsn":
             w = apply(state, h["h_ww"][k - 1] * Sw + h["h_wx"][k - 1] * x)
         else:
-            inner = {}
-            for letter in "cfuw":
-                inner[letter] = h[f"h_{letter}w"][k - 1] * Sw + h[f"h_{letter}x"][k - 1] * x
-                if f"b_{letter}" in h:
-                    inner[letter] = inner[letter] + h[f"b_{letter}"][k - 1]
-            w, c = lssm_step(inner, c)
+            parts = {}
+            for letter in LETTERS[kind]:
+                signal = h[f"h_{letter}x"][k - 1] * x
+                signal = signal + h[f"b_{letter}"][k - 1] if f"b_{letter}" in h else signal
+                parts[letter] = h[f"h_{letter}w"][k - 1] * Sw, signal
+            w, c = STEPS[kind](parts, Sw, c)
         total = total + apply(output, h["h_yw"][k] * w + h["h_yx"][k] * x)
     return apply(output, total)
 
 
-def lssm_step(inner, c):
-    forget, update, gate = (apply("sigmoid", inner[letter]) for letter in "fuw")
-    c = forget * c + update * apply("tanh", inner["c"])
+def lssm_step(parts, Sw, c):
+    """``parts`` holds, by letter, what state and input bring to an affine map."""
+    forget, update, gate = (apply("sigmoid", sum(parts[letter])) for letter in "fuw")
+    c = forget * c + update * apply("tanh", sum(parts["c"]))
     return gate * apply("tanh", c), c
+
+
+def gsn_step(parts, Sw, c):
+    update, reset = (apply("sigmoid", sum(parts[letter])) for letter in "zr")
+    candidate = apply("tanh", reset * parts["c"][0] + parts["c"][1])
+    return (1 - update) * Sw + update * candidate, c
+
+
+LETTERS = {"lssm": "cfuw", "gsn": "czr"}
+STEPS = {"lssm": lssm_step, "gsn": gsn_step}
 
 
 def vector_filter(kind, h, S, x, K, F, state, output):
     """Dense mixing: one recurrence with a state in R^F at each node and matrices for weights."""
     N, G = x.shape
 
-    def affine(letter, k, w):
-        value = np.zeros((N, F))
+    def parts(letter, k, w):
+        state, signal = np.zeros((2, N, F))
         for i in range(N):
             for f in range(F):
-                value[i, f] = sum(h[f"h_{letter}w"][k, f, e] * w[i, e] for e in range(F))
-                value[i, f] += sum(h[f"h_{letter}x"][k, f, g] * x[i, g] for g in range(G))
-                value[i, f] += h[f"b_{letter}"][k, f] if f"b_{letter}" in h else 0.0
-        return value
+                state[i, f] = sum(h[f"h_{letter}w"][k, f, e] * w[i, e] for e in range(F))
+                signal[i, f] = sum(h[f"h_{letter}x"][k, f, g] * x[i, g] for g in range(G))
+                signal[i, f] += h[f"b_{letter}"][k, f] if f"b_{letter}" in h else 0.0
+        return state, signal
+
+    def affine(letter, k, w):
+        return sum(parts(letter, k, w))
 
     w = (
         np.array([[sum(x[i, g] * h["project"][g, f] for g in range(G)) for f in range(F)] for i in range(N)])
@@ -114,6 +128,6 @@ def vector_filter(kind, h, S, x, K, F, state, output):
         if kind == "rsn":
             w = apply(state, affine("w", k - 1, Sw))
         else:
-            w, c = lssm_step({letter: affine(letter, k - 1, Sw) for letter in "cfuw"}, c)
+            w, c = STEPS[kind]({letter: parts(letter, k - 1, Sw) for letter in LETTERS[kind]}, Sw, c)
         total = total + apply(output, affine("y", k, w))
     return apply(output, total)

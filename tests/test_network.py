@@ -366,7 +366,7 @@ HOSTILE = [
     ({"options": {"checkpoint": -5}}, "checkpoint is -5"),
     ({"activation": {"__class__": "os.system"}}, "unknown activation"),
     ({"filter": ["gcnn"]}, r"holds a network of \['gcnn'\] filters"),
-    ({"filter": "os.system"}, "holds a network of 'os.system' filters; expected one of 'gcnn', 'rsn', 'lssm'"),
+    ({"filter": "os.system"}, "holds a network of 'os.system' filters; expected one of 'gcnn', 'rsn', 'lssm', 'gsn'"),
     ({"readout": "pool"}, "cannot be built"),
     ({"readout": {"kind": "poool", "num_outputs": 1}}, "unknown readout 'poool'.*did you mean 'pool'"),
     ({"readout": {"kind": "pool"}}, "cannot be built: .*num_outputs"),
@@ -394,7 +394,10 @@ def test_a_huge_network_of_a_users_filter_is_refused_not_a_crash(path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"filter": "lsmm"}, "unknown filter 'lsmm'; expected one of 'gcnn', 'rsn', 'lssm'; did you mean 'lssm'"),
+        (
+            {"filter": "lsmm"},
+            "unknown filter 'lsmm'; expected one of 'gcnn', 'rsn', 'lssm', 'gsn'; did you mean 'lssm'",
+        ),
         ({"filter": 3}, "unknown filter 3"),
         ({"filter": torch.nn.Linear}, "unknown filter <class"),
         ({"channels": [1]}, r"channels is \[1\]; expected at least two: of the input and of one layer"),

@@ -3,11 +3,12 @@
 from shiftstate.layers.base import Layer
 from shiftstate.layers.gated import GatedLayer
 from shiftstate.layers.gcnn import GCNN
+from shiftstate.layers.gsn import GSN
 from shiftstate.layers.lssm import LSSM
 from shiftstate.layers.rsn import RSN
 from shiftstate.layers.size import LargeBankWarning
 from shiftstate.layers.trace import Trace
 
-LAYERS: dict[str, type[Layer]] = {"gcnn": GCNN, "rsn": RSN, "lssm": LSSM}
+LAYERS: dict[str, type[Layer]] = {"gcnn": GCNN, "rsn": RSN, "lssm": LSSM, "gsn": GSN}
 
-__all__ = ["GCNN", "LAYERS", "LSSM", "RSN", "GatedLayer", "LargeBankWarning", "Layer", "Trace"]
+__all__ = ["GCNN", "GSN", "LAYERS", "LSSM", "RSN", "GatedLayer", "LargeBankWarning", "Layer", "Trace"]

@@ -34,6 +34,13 @@ def test_an_rsn_keeps_one_array_a_shift(mixing):
     assert kept[0][0].numel() == STATE[mixing]
 
 
+@pytest.mark.parametrize("mixing", MIXINGS)
+def test_a_gsn_keeps_one_array_a_shift(mixing):
+    kept = kept_by("gsn", mixing)
+    assert [len(array) for array in kept] == [K]  # S w_{k−1}: gates and w_k are computed again
+    assert kept[0][0].numel() == STATE[mixing]
+
+
 @pytest.mark.parametrize("checkpoint", [1, 3, 4, 10, 100, "sqrt"])
 @pytest.mark.parametrize("mixing", MIXINGS)
 @pytest.mark.parametrize("kind", RECURRENT)

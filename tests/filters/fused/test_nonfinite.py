@@ -7,19 +7,21 @@ import pytest
 import torch
 
 import shiftstate as ss
+from shiftstate.layers import LAYERS
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing.inputs import graph
-from tests.filters.fused.comparison import KINDS, deviation, label, pair, results, signal
+from tests.filters.fused.comparison import KINDS, RECURRENT, deviation, label, pair, results, signal
 
 BAD = (math.nan, math.inf, -math.inf)
 CASES = [("bank", torch.float32), ("dense", torch.float32), ("depthwise", torch.float64)]
+GATED = [kind for kind in RECURRENT if "gate_bias" in LAYERS[kind].option_names()]
 ACTIVATIONS = [
     ("rsn", {"state_activation": "relu", "output_activation": "relu"}),
     ("rsn", {"state_activation": "leaky_relu", "output_activation": "identity"}),
     ("rsn", {"state_activation": "identity", "output_activation": "leaky_relu"}),
     ("rsn", {"state_activation": "tanh", "output_activation": "sigmoid"}),
-    *(("lssm", {"output_activation": name}) for name in ("relu", "leaky_relu", "identity")),
-    *(("lssm", {"output_activation": name, "gate_bias": True}) for name in ("tanh", "sigmoid")),
+    *((kind, {"output_activation": name}) for kind in GATED for name in ("relu", "leaky_relu", "identity")),
+    *((kind, {"output_activation": name, "gate_bias": True}) for kind in GATED for name in ("tanh", "sigmoid")),
 ]
 
 
@@ -91,9 +93,12 @@ def test_an_output_is_nan_or_infinite_exactly_where_the_references_is(kind, opti
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 @pytest.mark.parametrize("mixing", ["bank", "dense"])
 @pytest.mark.parametrize("output", ["relu", "identity", "tanh", "sigmoid"])
-def test_an_lssms_gradients_in_float64_are_nan_or_infinite_exactly_where_the_references_are(output, mixing, layout):
+@pytest.mark.parametrize("kind", GATED)
+def test_gradients_behind_gates_in_float64_are_nan_or_infinite_exactly_where_the_references_are(
+    kind, output, mixing, layout
+):
     compared(
-        "lssm",
+        kind,
         mixing,
         graph(layout=layout),
         signal(2, 8, 2),

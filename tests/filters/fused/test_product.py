@@ -7,7 +7,7 @@ from shiftstate.filters.fused import product
 from shiftstate.filters.fused.blocks import TILE
 from shiftstate.filters.fused.product import Product
 from shiftstate.layers.base import MIXINGS
-from tests.filters.fused.comparison import assert_same, pair, ragged, results, signal
+from tests.filters.fused.comparison import KINDS, assert_same, pair, ragged, results, signal
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -44,7 +44,7 @@ def test_a_dense_s_that_is_a_view_is_multiplied_as_it_looks():
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("kind", ["gcnn", "rsn", "lssm"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_dense_graph_too_large_for_our_product_goes_through_blas(kind, mixing, monkeypatch):
     monkeypatch.setattr(product, "SMALL", 5)
     shift = ragged(9, layout="dense")
