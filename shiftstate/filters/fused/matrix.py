@@ -150,10 +150,15 @@ class MatrixRecurrence:
         self.dc = torch.zeros(self.R, self.F, dtype=self.dtype) if self.cell.memory else None
         d = torch.zeros(self.R, self.F, dtype=self.dtype)  # ∂/∂w_k from the shifts above k
         segment = self.spec.checkpoint or max(self.K, 1)
+        states = (  # where a segment is computed again: one room for all of them
+            States.empty(self.spec, min(segment, self.K), self.blank)
+            if self.spec.checkpoint
+            else States.restored(self.spec, kept)
+        )
         for first in range(((self.K - 1) // segment) * segment + 1, 0, -segment):
             last = min(first + segment - 1, self.K)
-            again = bool(self.spec.checkpoint)
-            states = self._again(first, last, kept[0]) if again else States.restored(self.spec, kept)
+            if self.spec.checkpoint:
+                self._again(states, first, last, kept[0])
             for k in range(last, first - 1, -1):
                 d = self.step_back(k, k - first, d, states)
         dw0 = d + self.output_back(0, self.w0)
@@ -162,13 +167,11 @@ class MatrixRecurrence:
         del self.dtotal, self.dc, self.dx, self.grads  # nothing outlives the backward
         return dx, dw0.view(self.N, self.B, self.F), grads
 
-    def _again(self, first: int, last: int, saved: Tensor) -> States:
+    def _again(self, states: States, first: int, last: int, saved: Tensor) -> None:
         """A segment's arrays, computed once more from the state at its start."""
-        states = States.empty(self.spec, last - first + 1, self.blank)
         states.begin(*saved[(first - 1) // self.spec.checkpoint])
         for k in range(first, last + 1):
             self._step(k, k - first, states)
-        return states
 
     def output_back(self, k: int, w: Tensor) -> Tensor:
         """Gradients of y_k; returns the share of w_k."""

@@ -136,9 +136,10 @@ class ScalarRecurrence:
         if self.dc is not None:
             self.dc.fill(0)
         segment = self.spec.checkpoint or max(self.K, 1)
+        states = States.empty(self.spec, min(segment, self.K), self.blank) if self.spec.checkpoint else None
         for first in range(((self.K - 1) // segment) * segment + 1, 0, -segment):
             last = min(first + segment - 1, self.K)
-            for k, arguments in reversed(self._steps_back(first, last, kept)):
+            for k, arguments in reversed(self._steps_back(first, last, kept, states)):
                 self._step_back(k, arguments)
         self.finish_backward()
         grads = self._gathered(self.dH, self.starts)
@@ -150,16 +151,19 @@ class ScalarRecurrence:
             del self.dtotal, self.dH, self.db, self.d, self.dc
         return dx.sum(2, keepdim=True) if dx is not None and self.spread_input else dx, None, grads
 
-    def _steps_back(self, first: int, last: int, kept: Sequence[Tensor] | None) -> Any:
-        """Shifts first … last with the arguments of their backward; made once where all is still in place."""
+    def _steps_back(self, first: int, last: int, kept: Sequence[Tensor] | None, states: States | None) -> Any:
+        """Shifts first … last with the arguments of their backward; made once where all is still in place.
+
+        ``states`` is where a segment is computed again: one room for all of them.
+        """
         if kept is None and not self.spec.checkpoint:
             if self.steps_back is None:
                 self.steps_back = [(k, self._back_arguments(k, k - 1, self.states)) for k in range(1, self.K + 1)]
             return self.steps_back
-        if self.spec.checkpoint:
-            states = self._again(first, last, self.saved if kept is None else kept[0])
-        else:
+        if states is None:
             states = States.restored(self.spec, kept or [])
+        else:
+            self._again(states, first, last, self.saved if kept is None else kept[0])
         return [(k, self._back_arguments(k, k - first, states)) for k in range(first, last + 1)]
 
     def _prepare_backward(self) -> None:
@@ -180,13 +184,11 @@ class ScalarRecurrence:
         kept: list[Tensor] = self.states.kept() if self.saved is None else [self.saved]
         return kept
 
-    def _again(self, first: int, last: int, saved: Tensor) -> States:
+    def _again(self, states: States, first: int, last: int, saved: Tensor) -> None:
         """A segment's arrays, computed once more from the state at its start."""
-        states = States.empty(self.spec, last - first + 1, self.blank)
         states.begin(*saved[(first - 1) // self.spec.checkpoint])
         for k in range(first, last + 1):
             self._step(self._arguments(k, k - first, states), None)
-        return states
 
     def _back_arguments(self, k: int, slot: int, states: States) -> Any:
         """Source and target of the product of shift k in reverse, the arrays of the kernel, and its sums."""

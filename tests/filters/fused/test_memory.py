@@ -4,7 +4,9 @@ import math
 
 import pytest
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
 
+from shiftstate.filters.fused import matrix, pool, scalar
 from shiftstate.layers.base import MIXINGS
 from shiftstate.testing.measure import peak_bytes
 from tests.filters.fused.comparison import KINDS, RECURRENT, cycle, filter_arguments, pair, ragged, signal
@@ -57,6 +59,32 @@ def test_a_checkpoint_keeps_a_state_every_so_many_shifts(kind, mixing, checkpoin
 def test_without_a_backward_nothing_is_kept(kind, mixing):
     assert kept_by(kind, mixing, keep=False) == []
     assert kept_by(kind, mixing, keep=False, checkpoint=2) == []
+
+
+@pytest.mark.parametrize("checkpoint", [1, 3, 4, "sqrt"])
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("kind", RECURRENT)
+def test_the_backward_under_a_checkpoint_has_room_for_one_segment(kind, mixing, checkpoint, monkeypatch):
+    alive, most = [], 0
+
+    def counted(shape, dtype):
+        nonlocal alive, most
+        tensor = torch.empty(shape, dtype=dtype)
+        alive = [entry for entry in alive if not entry[0].expired()]
+        alive.append((StorageWeakRef(tensor.untyped_storage()), tensor.numel() if shape[-2:] == state else 0))
+        most = max(most, sum(size for _, size in alive))
+        return tensor
+
+    layer, _ = pair(kind, G, F, K, mixing=mixing, checkpoint=checkpoint)
+    state = (N * B, F) if mixing == "dense" else (N, STATE[mixing] // N)
+    for module in (scalar, matrix):
+        monkeypatch.setattr(module, "empty", counted)
+    pool._idle.clear()  # these have their memory already
+    layer(signal(B, N, G), ragged(N)).sum().backward()
+    length = 4 if checkpoint == "sqrt" else checkpoint
+    carried = 2 if layer.trace(signal(N, G), ragged(N)).memories is not None else 1
+    starts, segment = math.ceil(K / length) * carried, carried * (length + 1) + 2
+    assert starts < most / math.prod(state) <= starts + segment + 3 + 5 * carried
 
 
 def saved(layer, x, shift):
