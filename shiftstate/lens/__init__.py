@@ -4,12 +4,14 @@ from shiftstate.lens.curves import Curve, Gate
 from shiftstate.lens.examination import LayerLens, Lens, Sample, examine
 from shiftstate.lens.gradients import Gradients
 from shiftstate.lens.graph import Drawing, Spectrum
+from shiftstate.lens.over_draws import Dependence, dependence
 from shiftstate.lens.reach import Reach
 from shiftstate.lens.response import Response
 from shiftstate.lens.verdict import Verdict
 
 __all__ = [
     "Curve",
+    "Dependence",
     "Drawing",
     "Gate",
     "Gradients",
@@ -20,5 +22,6 @@ __all__ = [
     "Sample",
     "Spectrum",
     "Verdict",
+    "dependence",
     "examine",
 ]

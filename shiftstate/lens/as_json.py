@@ -38,6 +38,7 @@ def lens(one: "Lens") -> dict[str, Any]:
         "loss": {"value": number(one.loss), "kind": one.loss_kind},
         "seed": one.seed,
         "verdict": _verdict(one.verdict),
+        "reach": None if one.reach is None else _reach(one.reach),
         "layers": [_layer(layer, one.drawing.nodes) for layer in one.layers],
     }
 
@@ -104,7 +105,14 @@ def _gate(one: Gate, nodes: Tensor) -> dict[str, Any]:
 
 def _reach(one: Reach) -> dict[str, Any]:
     columns = {name: _numbers(getattr(one, name)) for name in ("hops", "pairs", "rms", "error", "share")}
-    return {"method": one.method, "probes": one.probes, **columns, "beyond": number(one.beyond), "sees": one.sees()}
+    return {
+        "method": one.method,
+        "probes": one.probes,
+        **columns,
+        "beyond": number(one.beyond),
+        "half": one.half,
+        "sees": one.sees(),
+    }
 
 
 def _response(one: Response) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from shiftstate.checks import check_whole
 from shiftstate.graphs import Shift
-from shiftstate.layers import GCNN
+from shiftstate.layers import GCNN, Layer
 from shiftstate.lens import as_json
 from shiftstate.lens.curves import Curve, Gate, gate_curves, memory_curve, output_curve, state_curve
 from shiftstate.lens.gradients import Gradients, Loss, default_loss, gradients
@@ -22,7 +22,7 @@ from shiftstate.lens.graph import Drawing, Spectrum, drawing, spectrum
 from shiftstate.lens.reach import Reach, reach
 from shiftstate.lens.record import Record, at_rest, record
 from shiftstate.lens.response import Response, response
-from shiftstate.lens.verdict import WORDS, Verdict, judge
+from shiftstate.lens.verdict import WORDS, Verdict, judge, within
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Lens:
     """Everything that `examine` saw."""
 
     layers: tuple[LayerLens, ...]
+    reach: Reach | None
+    """Of the whole: how the last layer's output depends on the model's input; None if not asked for or not defined."""
     spectrum: Spectrum
     drawing: Drawing
     num_nodes: int
@@ -99,7 +101,10 @@ class Lens:
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     def __str__(self) -> str:
-        return "\n".join(f"{layer.name} ({layer.filter}, K = {layer.K}): {layer.verdict}" for layer in self.layers)
+        lines = [f"{layer.name} ({layer.filter}, K = {layer.K}): {layer.verdict}" for layer in self.layers]
+        if len(lines) > 1 and self.reach is not None:
+            lines.append(f"all layers: {within(self.reach)}")
+        return "\n".join(lines)
 
 
 def examine(
@@ -126,12 +131,12 @@ def examine(
         target: classes (whole numbers) or values; what the gradients are of.
         loss: called as ``loss(output, target)``. By default cross-entropy for classes, the mean squared error
             for values, and without a target a projection of the output on random signs.
-        sample: the signal (counted over the batch) whose states are kept and whose sensitivity is taken.
+        sample: the signal (counted over the batch) whose states are kept and at which the reach is taken.
         channels: state channels to keep of it; the first four by default.
         names: of the nodes.
-        probes: output nodes to draw for the sensitivity; None for all of a graph of up to 200 nodes (exact), and
-            64 of a larger one.
-        with_reach: whether to take the sensitivity, the costliest part.
+        probes: output nodes to draw for the reach; None for all of a graph of up to 200 nodes (exact), and 64 of a
+            larger one.
+        with_reach: whether to take the reach, the costliest part. Without it no layer is found short-sighted.
         max_nodes: nodes that are drawn and kept one by one; of a larger graph those of highest degree.
         seed: of probes and projection.
 
@@ -164,9 +169,20 @@ def examine(
             _layer(one, flow, seen, drawn, shift, sample, channels, probes, with_reach, seed)
             for one, flow in zip(records, flows, strict=True)
         )
-    return Lens(
-        layers, seen, drawn, shift.num_nodes, shift.num_edges, signals, sample, float(value.detach()), kind, seed
-    )
+        whole = layers[0].reach
+        if not isinstance(model, Layer):
+            whole = _whole(model, x, shift, records, sample, probes, seed) if with_reach else None
+    loss_value = float(value.detach())
+    return Lens(layers, whole, seen, drawn, shift.num_nodes, shift.num_edges, signals, sample, loss_value, kind, seed)
+
+
+def _whole(
+    model: nn.Module, x: Tensor, shift: Shift, records: Sequence[Record], sample: int, probes: int | None, seed: int
+) -> Reach | None:
+    """The reach of all layers together; None if a layer has other signals than the model, as after a pooling."""
+    if any(one.x.shape[:-1] != x.shape[:-1] for one in records):
+        return None
+    return reach(model, x.detach().reshape(-1, *x.shape[-2:])[sample], shift, probes, seed, batch_axes=x.dim() - 2)
 
 
 def _layer(

@@ -1,19 +1,23 @@
-"""How far a layer sees: the size of ∂y_i/∂x_j by the number of hops from j to i along the edges.
+"""How far a layer or a network sees: the size of ∂y_i/∂x_j by the number of hops from j to i along the edges.
+
+The dependence of y_i on x_j is ‖∂y_i/∂x_j‖²: if all inputs moved a little, each for itself and all alike, the variance
+of the output would be the sum of these. The *reach* is the distance within which half of that sum lies.
 
 Exact on small graphs: the whole Jacobian, by one backward of a batch that holds the same signal once for each output.
 On large graphs by random probes: node i is drawn, and random signs r over its channels give g = Σ_f r_f ∂y_i^f/∂x,
 whose ‖g_j‖² has the mean ‖∂y_i/∂x_j‖² (Hutchinson); the standard error over the nodes drawn is reported with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
-from torch import Tensor
+from torch import Tensor, nn
 
 from shiftstate.checks import check_seed
 from shiftstate.graphs import Shift
@@ -28,7 +32,7 @@ ENTRIES = 2**24
 
 @dataclass(frozen=True)
 class Reach:
-    """Sensitivity by hop distance d = 0 … min(K, longest distance)."""
+    """Dependence by hop distance d = 0 … min(K, longest distance); for a network, K is the sum over its layers."""
 
     method: str
     """"exact", or "probes"."""
@@ -47,24 +51,43 @@ class Reach:
     beyond: float
     """The largest |∂y_i/∂x_j| between nodes more than K hops apart or unconnected: 0 for every filter over shifts."""
 
+    @property
+    def half(self) -> int:
+        """The reach as one number: the hops within which half of the dependence lies.
+
+        0 if half of it lies at the node itself, -1 if the output depends on no input at all. A filter whose output
+        depends alike on all distances up to D has the reach D / 2.
+        """
+        return self.sees(0.5)
+
+    @property
+    def offered(self) -> int:
+        """The hops that K and the graph offer: the largest distance up to K between nodes that were looked at."""
+        return len(self.hops) - 1
+
     def sees(self, share: float = 0.99) -> int:
-        """Hops within which this share of the sensitivity lies; -1 if the output depends on no input at all."""
+        """Hops within which this share of the dependence lies; -1 if the output depends on no input at all."""
         if not float(self.share.sum()) > 0:
             return -1
         return int(torch.searchsorted(self.share.cumsum(0), share - 1e-9).clamp(max=len(self.share) - 1))
 
 
-def reach(layer: Layer, x: Tensor, shift: Shift, probes: int | None = None, seed: int = 0) -> Reach:
-    """Sensitivity of a layer at one signal x (N, G).
+def reach(
+    model: nn.Module, x: Tensor, shift: Shift, probes: int | None = None, seed: int = 0, batch_axes: int = 1
+) -> Reach:
+    """The dependence of a layer's output, or of the last layer's in a network, on one signal x (N, G).
 
     Args:
-        layer: any layer; the kernel it would choose is the one that runs.
+        model: a layer, or a module called as ``model(x, shift)`` that calls layers. The kernels that it would choose
+            are the ones that run.
         x: the signal.
         shift: the graph.
         probes: output nodes to draw; None for all of a graph of up to 200 nodes, and 64 of a larger one.
         seed: of the draw.
+        batch_axes: axes before (N, G) that a module expects; a layer takes any.
     """
-    N, F = shift.num_nodes, layer.out_channels
+    call, layers = _traced(model, x, shift, batch_axes)
+    N, F = shift.num_nodes, layers[-1].out_channels
     exact = probes is None and N <= EXACT_NODES
     if exact:
         nodes = np.arange(N)
@@ -72,16 +95,17 @@ def reach(layer: Layer, x: Tensor, shift: Shift, probes: int | None = None, seed
         largest = np.zeros((N, N))
         for f in range(F):
             cotangents = torch.zeros(F, N).index_fill(0, torch.tensor(f), 1.0)
-            part = np.concatenate(list(_backward(layer, x, shift, nodes, cotangents)))
+            part = np.concatenate(list(_backward(call, layers, x, nodes, cotangents)))
             energy += np.square(part).sum(-1)
             largest = np.maximum(largest, np.abs(part).max(-1))
     else:
         generator = check_seed(seed)
         nodes = np.sort(generator.choice(N, min(PROBES if probes is None else probes, N), replace=False))
         signs = torch.from_numpy(generator.integers(0, 2, (F, len(nodes))) * 2.0 - 1)
-        parts = [(np.square(part).sum(-1), np.abs(part).max(-1)) for part in _backward(layer, x, shift, nodes, signs)]
+        parts = [(np.square(part).sum(-1), np.abs(part).max(-1)) for part in _backward(call, layers, x, nodes, signs)]
         energy, largest = (np.concatenate(one) for one in zip(*parts, strict=True))
-    return _by_hop(energy, largest, hop_distances(shift, nodes), layer.K, N if not exact else None)
+    K = sum(layer.K for layer in layers)
+    return _by_hop(energy, largest, hop_distances(shift, nodes), K, N if not exact else None)
 
 
 def hop_distances(shift: Shift, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -94,16 +118,47 @@ def hop_distances(shift: Shift, nodes: NDArray[np.int64]) -> NDArray[np.float64]
     return distances
 
 
+Call = Callable[[Tensor], Tensor]
+"""From signals (B, N, G) to the output of the last layer (B, N, F)."""
+
+
+def _traced(model: nn.Module, x: Tensor, shift: Shift, batch_axes: int) -> tuple[Call, list[Layer]]:
+    """The model up to its last layer, and the layers that a call of it goes through."""
+    if isinstance(model, Layer):
+        return (lambda batch: model(batch, shift)), [model]
+    calls: list[tuple[Layer, Tensor]] = []
+
+    def keep(layer: Any, _: Any, output: Tensor) -> None:
+        calls.append((layer, output))
+
+    def call(batch: Tensor) -> Tensor:
+        if batch_axes == 0 and batch.dim() == 3:
+            return torch.stack([call(one) for one in batch])
+        calls.clear()
+        handles = [part.register_forward_hook(keep) for part in model.modules() if isinstance(part, Layer)]
+        try:
+            model(batch.reshape(-1, *[1] * (batch_axes - 1), *x.shape) if batch_axes else batch, shift)
+        finally:
+            for handle in handles:
+                handle.remove()
+        y = calls[-1][1]
+        return y.reshape(*batch.shape[:-1], y.shape[-1])
+
+    with torch.no_grad():
+        call(x.unsqueeze(0))
+    return call, [layer for layer, _ in calls]
+
+
 def _backward(
-    layer: Layer, x: Tensor, shift: Shift, nodes: NDArray[np.int64], cotangents: Tensor
+    call: Call, layers: list[Layer], x: Tensor, nodes: NDArray[np.int64], cotangents: Tensor
 ) -> Iterator[NDArray[np.float64]]:
     """Σ_f v_f ∂y_i^f/∂x for these nodes i and cotangents v (F, nodes), some nodes at a time: (some, N, G)."""
-    states = shift.num_nodes * layer.out_channels * layer.in_channels * (layer.K + 1)
+    states = x.shape[0] * sum(layer.out_channels * layer.in_channels * (layer.K + 1) for layer in layers)
     some = max(1, ENTRIES // states)
     for first in range(0, len(nodes), some):
         chosen = torch.from_numpy(nodes[first : first + some])
         batch = x.detach().expand(len(chosen), *x.shape).clone().requires_grad_()
-        y = layer(batch, shift)  # (some, N, F)
+        y = call(batch)  # (some, N, F)
         picked = y[torch.arange(len(chosen)), chosen]  # (some, F)
         v = cotangents[:, first : first + some].T.to(picked)
         (gradient,) = torch.autograd.grad(picked, batch, v, materialize_grads=True, allow_unused=True)

@@ -13,6 +13,7 @@ import shiftstate as ss
 from shiftstate.lens import examine
 from shiftstate.lens.as_json import number
 from shiftstate.lens.draw import draw
+from shiftstate.lens.verdict import WORDS
 from shiftstate.testing.inputs import graph
 from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
 from tests.strategies import graphs, layouts
@@ -58,7 +59,7 @@ def test_every_filter_goes_under_the_lens_and_into_json(kind, mixing):
     assert (one["memories"] is None) == (one["sample"]["memories"] is None)
     for weight in one["gradients"]["parameters"].values():
         assert weight["first_k"] + len(weight["norm"]) == K + 1
-    assert one["verdict"]["word"] in ("exploding", "dead", "saturated", "vanishing", "alive")
+    assert one["verdict"]["word"] in WORDS
     assert (one["response"] is None) == (kind != "gcnn")
 
 
@@ -96,6 +97,70 @@ def test_every_layer_of_a_network_is_seen_with_its_own_input():
     assert_close(lens.layers[1].sample.x, middle[2].T)
     assert_close(lens.layers[1].states.norm, alone.states.norm)
     assert_close(lens.layers[1].reach.rms, alone.reach.rms)
+
+
+def test_the_reach_of_a_network_is_that_of_its_last_layers_output():
+    torch.manual_seed(0)
+    net = ss.Network("rsn", [2, 3, 4], 2, ss.PoolReadout(num_outputs=2), activation="tanh").double()
+    x, shift = signal(5, 20, 2), cycle(20)
+
+    def body(x):
+        return net.layers[1](torch.tanh(net.layers[0](x, shift)), shift)
+
+    jacobian = torch.autograd.functional.jacobian(body, x[2])  # (N, F, N, G)
+    energy = jacobian.square().sum((1, 3))
+    hops = (torch.arange(20)[:, None] - torch.arange(20)) % 20
+    lens = examine(net, x, shift, sample=2)
+    assert lens.reach.hops.tolist() == [0, 1, 2, 3, 4]
+    assert lens.reach.offered == 4
+    for d, share in enumerate(lens.reach.share):
+        assert float(share) == pytest.approx(float(energy[hops == d].sum() / energy.sum()))
+    assert lens.reach.beyond == 0
+    found = strict(lens.to_json())["reach"]
+    assert (found["half"], found["sees"]) == (lens.reach.half, lens.reach.sees())
+    assert str(lens).splitlines()[-1].startswith("all layers: Half of what the output depends on lies ")
+
+
+def test_the_reach_of_a_layer_is_taken_once():
+    layer, x, shift = make("lssm"), signal(5, 8, 2), graph()
+    lens = examine(layer, x, shift)
+    assert lens.reach is lens.layers[0].reach
+    assert examine(layer, x, shift, with_reach=False).reach is None
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
+def test_a_network_reaches_as_far_for_signals_with_and_without_a_batch(batch):
+    class OneSignal(torch.nn.Module):
+        """Takes signals of one rank alone."""
+
+        def __init__(self):
+            super().__init__()
+            self.filter = make("rsn-tanh", channels=(2, 2))
+
+        def forward(self, x, shift):
+            assert x.dim() == len(batch) + 2
+            return self.filter(self.filter(x, shift), shift)
+
+    model, x, shift = OneSignal(), signal(8, 2), graph()
+    jacobian = torch.autograd.functional.jacobian(lambda x: model.filter(model.filter(x, shift), shift), x)
+    found = examine(model, x.expand(*batch, 8, 2), shift).reach
+    own = jacobian.square().sum((1, 3)).diagonal().sum() / jacobian.square().sum()
+    assert float(found.share[0]) == pytest.approx(float(own))
+
+
+def test_a_module_whose_layers_have_signals_of_other_shapes_has_no_reach_of_its_own():
+    class Folds(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.filter = make("rsn-tanh", channels=(1, 2))
+
+        def forward(self, x, shift):
+            return self.filter(x.movedim(-1, 0).unsqueeze(-1), shift)  # every channel a signal of its own
+
+    lens = examine(Folds(), signal(5, 8, 2), graph())
+    assert lens.reach is None
+    assert lens.layers[0].reach is not None
+    assert strict(lens.to_json())["reach"] is None
 
 
 def test_any_module_that_calls_layers_goes_under_the_lens():

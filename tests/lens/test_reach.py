@@ -115,7 +115,19 @@ def test_how_far_it_sees(only):
     with torch.no_grad():
         layer.h.zero_()
         layer.h[only] = 1.0
-    assert reach(layer, signal(20, 1), cycle(20)).sees() == only
+    seen = reach(layer, signal(20, 1), cycle(20))
+    assert seen.sees() == seen.half == only
+
+
+@given(st.lists(st.integers(0, 9), min_size=7, max_size=7).filter(any))
+def test_half_of_the_dependence_lies_within_the_reach_and_less_than_half_within_one_hop_less(weights):
+    layer = make("gcnn", channels=(1, 1), K=6)
+    energy = np.square(weights)
+    with torch.no_grad():
+        layer.h[:] = torch.tensor(weights)[:, None, None]
+    seen = reach(layer, signal(20, 1), cycle(20))
+    assert 2 * energy[: seen.half + 1].sum() >= energy.sum() > 2 * energy[: seen.half].sum()
+    assert seen.offered == 6
 
 
 def test_an_output_that_depends_on_nothing_sees_nothing():

@@ -41,6 +41,48 @@ def test_a_cycle_keeps_every_filter_alive(kind):
     assert "alive through all 32 shifts" in found.sentence
 
 
+def only(k, K=16):
+    """A GCNN whose output is S^k x alone."""
+    layer = make("gcnn", channels=(1, 1), K=K)
+    with torch.no_grad():
+        layer.h.zero_()
+        layer.h[k] = 1.0
+    return layer
+
+
+@pytest.mark.parametrize(
+    ("k", "K", "nodes", "word"),
+    [
+        (0, 16, 20, "short-sighted"),
+        (2, 16, 20, "short-sighted"),
+        (2, 8, 20, "short-sighted"),
+        (3, 16, 20, "alive"),  # three hops are far enough
+        (2, 7, 20, "alive"),  # so few hops are offered by K
+        (2, 16, 8, "alive"),  # so few hops are offered by the graph
+    ],
+)
+def test_a_living_state_is_short_sighted_if_half_lies_within_two_of_eight_hops_or_more(k, K, nodes, word):
+    lens = examine(only(k, K), signal(4, nodes, 1), cycle(nodes))
+    assert lens.reach.half == k
+    assert lens.reach.offered == min(K, nodes - 1)
+    assert (lens.verdict.word, lens.verdict.since) == (word, None)
+    assert (", but short-sighted: " in lens.verdict.sentence) == (word == "short-sighted")
+    assert bool(lens.verdict.advice) == (word == "short-sighted")
+
+
+def test_a_state_that_explodes_is_not_called_short_sighted():
+    assert examine(only(0), signal(4, 20, 1), cycle(20, 2.0)).verdict.word == "exploding"
+
+
+def test_short_sight_is_worse_than_life_and_better_than_everything_else():
+    net = torch.nn.ModuleList([only(0), only(9)])
+    net.forward = lambda x, shift: net[1](net[0](x, shift), shift)
+    lens = examine(net, signal(4, 40, 1), cycle(40))
+    assert [layer.verdict.word for layer in lens.layers] == ["short-sighted", "alive"]
+    assert lens.verdict.word == "short-sighted"
+    assert lens.reach.half == 9
+
+
 def test_sizes_are_right_up_to_the_largest_number_and_beyond_it_the_state_explodes():
     seen = examine(make("gcnn", channels=(1, 1), K=9), torch.ones(6, 1).double(), cycle(6, 1e60)).layers[0]
     assert float(seen.states.norm[5]) == pytest.approx(6**0.5 * 1e300)
