@@ -29,7 +29,6 @@ ORDER = (
     "estimators",
     "machine",
     "studies",
-    "experiments",
     "commands",
     "cli",
 )
@@ -50,9 +49,8 @@ BESIDE = {
 }
 # What the rooms of the line may import from beside it.
 TAKES = {
-    "machine": {"lens", "pictures"},
+    "machine": {"lens", "pictures", "places", "texts"},
     "studies": {"datasets", "lens", "texts", "pictures"},
-    "experiments": {"lens", "places", "pictures"},
     "commands": {"datasets", "lens", "texts", "attribution", "bench", "own_data"},
 }
 
@@ -90,7 +88,7 @@ def allowed(room):
     if room in BESIDE:
         return BESIDE[room] | {room}
     if room in ("", "__main__"):
-        return {*ORDER, *BESIDE} - ({"machine", "studies", "experiments", "commands", "cli"} if room == "" else set())
+        return {*ORDER, *BESIDE} - ({"machine", "studies", "commands", "cli"} if room == "" else set())
     return {*ORDER[: ORDER.index(room) + 1]} | TAKES.get(room, set())
 
 
@@ -105,7 +103,7 @@ def test_a_module_imports_only_what_stands_before_it(name, file):
 
 
 def test_the_library_imports_neither_the_machine_nor_a_study():
-    front = {"machine", "studies", "experiments", "commands", "cli", "__main__"}
+    front = {"machine", "studies", "commands", "cli", "__main__"}
     for name, file, *_ in (parameter.values for parameter in modules()):
         if room_of(name) not in front:
             assert not front & {room_of(module) for module in imported(name, file)}, name

@@ -40,6 +40,6 @@ def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of results")],
 ) -> None:
     """Write tables, figures and one self-contained page from what is stored in a directory."""
-    from shiftstate.experiments.report.build import write_page
+    from shiftstate.machine.page.build import write_page
 
     print(write_page(directory))

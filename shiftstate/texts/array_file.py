@@ -51,7 +51,7 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[np.generi
         if version not in HEADERS:
             raise ValueError(f"an array of version {version}")
         shape, fortran, dtype = HEADERS[version](file)
-        if dtype.kind not in "iufU" or fortran:
+        if dtype.kind not in "iufU":
             raise ValueError(f"{entry.filename} is of dtype {dtype}")
         if not all(isinstance(size, int) and size >= 0 for size in shape) or dtype.itemsize == 0:
             raise ValueError(f"{entry.filename} has shape {shape}")
@@ -61,7 +61,7 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[np.generi
         data = file.read(size)
         if len(data) != size or file.read(1):
             raise ValueError(f"{entry.filename} is cut off")
-    return np.frombuffer(data, dtype=dtype).reshape(shape)
+    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _first_line(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shiftstate.experiments.report.contract import (
+from shiftstate.machine.page.contract import (
     PageData,
     ShownAxis,
     ShownCell,

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from shiftstate.cli import main
-from shiftstate.experiments.report import lenses as report_lenses
-from shiftstate.experiments.report import render as report_render
-from shiftstate.experiments.report.build import gather, write_page
-from shiftstate.experiments.report.render import SCRIPTS, embed, render
-from shiftstate.experiments.report.results import describe_series
 from shiftstate.files import write_whole
+from shiftstate.machine.page import lenses as report_lenses
+from shiftstate.machine.page import render as report_render
+from shiftstate.machine.page.build import gather, write_page
+from shiftstate.machine.page.render import SCRIPTS, embed, render
+from shiftstate.machine.page.results import describe_series
 from shiftstate.machine.results.store import Store
 from shiftstate.studies.paper import STUDY
-from tests.experiments.reports import HOSTILE, NAME, add_lenses, add_words, fill
+from tests.machine.page.filled import HOSTILE, NAME, add_lenses, add_words, fill
 
 pytest.importorskip("plotly", reason="the page's charts need the extra `report`")
 
@@ -48,19 +48,19 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory, realization, outcome):
+def written(tmp_path_factory, trial, outcome):
     """A directory with its page; tests read it only."""
     place = tmp_path_factory.mktemp("report") / NAME
-    fill(place, realization, outcome)
+    fill(place, trial, outcome)
     add_lenses(place)
     add_words(place)
     return write_page(place)
 
 
 @pytest.fixture
-def directory(tmp_path, realization, outcome):
+def directory(tmp_path, trial, outcome):
     """A directory without a page yet."""
-    fill(tmp_path / NAME, realization, outcome)
+    fill(tmp_path / NAME, trial, outcome)
     return tmp_path / NAME
 
 
@@ -313,7 +313,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(directory, monkeypatch
             raise OSError("no space left on device")
         write_whole(path, content)
 
-    monkeypatch.setattr("shiftstate.experiments.report.build.write_whole", full_disk)
+    monkeypatch.setattr("shiftstate.machine.page.build.write_whole", full_disk)
     with pytest.raises(OSError, match="no space"):
         write_page(directory)
     assert (directory / "report.html").read_bytes() == old

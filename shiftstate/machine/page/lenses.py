@@ -1,16 +1,16 @@
 """Lenses as the page carries them: what `shiftstate inspect` wrote into DIR/lens, as much as a page can hold."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shiftstate.experiments.report.contract import ShownExperiment, ShownLens, ShownMetric
+from shiftstate.machine.page.contract import ShownExperiment, ShownLens, ShownMetric
+from shiftstate.machine.page.lens_form import FORMAT, check_lens
+from shiftstate.machine.parsing import parse_table, read_text
 
 ROOM = 3_000_000
 """Bytes of lenses in a page."""
-FORMAT = 1
 AGAIN, RECORDED = "_again", "_recorded"
 """Ends of the names under which a lens has the metric of its training, now and then."""
 
@@ -32,13 +32,13 @@ class LensFile:
     @property
     def told(self) -> Mapping[str, Any]:
         """What the file says of the training."""
-        known = self.content.get("realization")
-        return known if isinstance(known, Mapping) else {}
+        return self.content.get("realization") or {}
 
     def described(self, experiments: Sequence[ShownExperiment]) -> ShownLens:
         """Title, and what came out when it was trained again."""
         found = _find(self.id, experiments)
-        title = _title(*found) if found else str(self.told.get("name", self.id))
+        name = self.told.get("name")
+        title = _title(*found) if found else name if isinstance(name, str) else self.id
         return {"id": self.id, "title": title, "note": self._note(found[0] if found else None)}
 
     def _note(self, experiment: ShownExperiment | None) -> str:
@@ -76,23 +76,14 @@ def that_fit(lenses: Sequence[LensFile], experiments: Sequence[ShownExperiment])
 
 
 def _read(path: Path) -> LensFile:
+    expected = f"a lens of format {FORMAT}: `shiftstate inspect` writes it again"
+    text = read_text(path, expected)
     try:
-        text = path.read_text("utf-8")
-        content = json.loads(text)
-        if content["kind"] != "shiftstate.lens" or content["format"] != FORMAT:
-            raise ValueError(f"kind {content['kind']!r}, format {content['format']!r}")
-        drawn = len(content["graph"]["nodes"])
-        for layer in content["layers"]:
-            states = layer["sample"]["states"]
-            if len(states) != layer["K"] + 1 or any(len(channel) != drawn for state in states for channel in state):
-                raise ValueError(f"its states do not fit K = {layer['K']} and {drawn} nodes")
-        if not content["layers"]:
-            raise ValueError("no layer")
-        return LensFile(path.stem, content, len(text.encode()))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path} cannot be read ({error}); expected a lens of format {FORMAT}: `shiftstate inspect` writes it anew"
-        ) from None
+        content = parse_table(text)
+        check_lens(content)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read ({error}); expected {expected}") from None
+    return LensFile(path.stem, content, len(text.encode()))
 
 
 def _measured(metric: ShownMetric, value: float) -> str:

@@ -1,15 +1,17 @@
 """Networks of words as the page draws them: the words with most weight, and the strongest edges between them."""
 
-import json
-import zipfile
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.experiments.report.contract import NetworkSection, ShownNetwork
+from shiftstate.files import open_regular
+from shiftstate.machine.page.contract import NetworkSection, ShownNetwork
+from shiftstate.machine.parsing import parse_table, read_text
 from shiftstate.places import fill, places, push_apart
+from shiftstate.texts.array_file import load_arrays
 
 WORDS = 60
 """Words drawn."""
@@ -19,6 +21,8 @@ ROOM = np.array([0.1, 0.075])
 """What a word with its label takes of the picture's width and height."""
 GAP = 0.01
 """Between two words, in widths of the picture."""
+LARGEST = 1e100
+"""Of a weight: sums of larger ones would not be finite."""
 BEST = 6
 """Edges named for each word, in and out."""
 
@@ -45,19 +49,24 @@ def read_words(directory: Path) -> NetworkSection | None:
 
 
 def _read(path: Path) -> tuple[NDArray[np.float64], list[str]] | None:
+    expected = "a word network: `matrix` and `words`"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not {"matrix", "words"} <= set(file.files):
+        with open_regular(path, expected) as file, ZipFile(file) as archive:
+            if not {"matrix.npy", "words.npy"} <= set(archive.namelist()):
                 return None
-            matrix, words = np.asarray(file["matrix"], dtype=np.float64), [str(word) for word in file["words"]]
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"{path} cannot be read ({error}); expected a word network: `matrix` and `words`") from None
-    if matrix.shape != (len(words), len(words)) or not np.isfinite(matrix).all():
+        arrays = load_arrays(path, expected)
+    except (ValueError, OSError, BadZipFile, NotImplementedError) as error:
+        raise ValueError(f"{path} cannot be read ({error}); expected {expected}") from None
+    matrix, words = arrays["matrix"], arrays["words"]
+    if matrix.shape != (words.size, words.size) or words.shape != (words.size,) or matrix.dtype.kind not in "iuf":
         raise ValueError(
-            f"{path} holds a matrix of shape {matrix.shape} for {len(words)} words; expected finite numbers, "
+            f"{path} holds a matrix of shape {matrix.shape} for words of shape {words.shape}; expected numbers, "
             "a row and a column for each word"
         )
-    return matrix, words
+    numbers = matrix.astype(np.float64)
+    if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > LARGEST:
+        raise ValueError(f"{path} holds a weight that is not finite, or above {LARGEST:g}; expected numbers below")
+    return numbers, [str(word) for word in words]
 
 
 def _describe(path: Path, matrix: NDArray[np.float64], words: list[str]) -> ShownNetwork:
@@ -103,9 +112,9 @@ def _places(size: NDArray[np.float64]) -> NDArray[np.float64]:
 def _title(path: Path) -> str:
     """The first text that a .json beside the network holds, which says whose it is, and the network's file."""
     try:
-        told = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        told = parse_table(read_text(path.with_suffix(".json"), "the network's story"))
         whose = next(value for value in told.values() if isinstance(value, str))
-    except (OSError, ValueError, AttributeError, StopIteration, RecursionError):
+    except (ValueError, StopIteration):
         return path.name
     return f"\u2068{whose}\u2069 ({path.name})"
 

@@ -7,13 +7,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from shiftstate.experiments.report.contract import PageData, ShownExperiment
-from shiftstate.experiments.report.lenses import LensFile, read_lenses, that_fit
-from shiftstate.experiments.report.render import chart_library, render
-from shiftstate.experiments.report.results import PALETTE, describe_claims, describe_experiments
-from shiftstate.experiments.report.words import read_words
 from shiftstate.files import write_whole
 from shiftstate.machine.conduct import write_results
+from shiftstate.machine.page.contract import PageData, ShownExperiment
+from shiftstate.machine.page.lenses import LensFile, read_lenses, that_fit
+from shiftstate.machine.page.render import chart_library, render
+from shiftstate.machine.page.results import PALETTE, describe_claims, describe_experiments
+from shiftstate.machine.page.words import read_words
 from shiftstate.machine.results.columns import Result
 from shiftstate.machine.results.plan import Plan, guess_plan, read_plans
 from shiftstate.machine.results.store import Store, open_results
@@ -50,7 +50,7 @@ def write_page(directory: Path) -> WrittenPage:
     written except the page's charts.
     """
     if not directory.is_dir():
-        raise ValueError(f"{directory} is not a directory; expected one that `shiftstate reproduce` wrote")
+        raise ValueError(f"{directory} is not a directory; expected one that holds results")
     library = chart_library()
     data, lenses = gather(directory, charts=library is not None)
     content = render(data, [lens.content for lens in lenses], library).encode()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from shiftstate.experiments.report.contract import PageData
+from shiftstate.machine.page.contract import PageData
 
 SCRIPTS = (
     "dom.js",
@@ -78,7 +78,7 @@ def embed(value: Any) -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("shiftstate.experiments.report").joinpath("assets", name).read_text("utf-8")
+    return resources.files("shiftstate.machine.page").joinpath("assets", name).read_text("utf-8")
 
 
 def _policy(*scripts: str) -> str:

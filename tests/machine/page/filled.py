@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 import shiftstate as ss
-from shiftstate.experiments.report.contract import PageData, ShownAxis
+from shiftstate.machine.page.contract import PageData, ShownAxis
 from shiftstate.machine.results.plan import Plan
 from shiftstate.machine.results.store import Store
 from shiftstate.studies.paper import STUDY
-from tests.experiments.rivers import no_trainings, some_cell, some_value
+from tests.machine.page.rivers import no_trainings, some_cell, some_value
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",
@@ -26,17 +26,17 @@ NAME = 'runs "<i>" & \u202eevil'
 FILTERS = ("gcnn", "rsn", "lssm")
 
 
-def fill(directory: Path, realization, outcome) -> None:
+def fill(directory: Path, trial, outcome) -> None:
     """Two experiments, without any training."""
     directory.mkdir(parents=True, exist_ok=True)
     with Store(directory, STUDY) as store:
         for place, (name, K) in enumerate((name, K) for K in (4, 16) for name in FILTERS):
             for graph in range(3):
                 last = 0.3 + 0.05 * place + 0.017 * graph
-                store.add(realization(filter=name, K=K, graph=graph), outcome(last, last + 0.1, seconds=1.0 + place))
+                store.add(trial(filter=name, K=K, graph=graph), outcome(last, last + 0.1, seconds=1.0 + place))
         for L in (2, 4):
             for name in FILTERS:
-                store.add(realization("table1", name, L=L), outcome(0.4 + 0.1 * L / 4, ending="diverged"))
+                store.add(trial("table1", name, L=L), outcome(0.4 + 0.1 * L / 4, ending="diverged"))
     plans = {"figure1": Plan("paper", "As <b>I</b> read it.", "shiftstate reproduce figure1 --preset paper", 900)}
     (directory / "plan.json").write_text(json.dumps({name: plan.to_dict() for name, plan in plans.items()}))
 

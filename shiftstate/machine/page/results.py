@@ -7,7 +7,9 @@ from math import isfinite
 from statistics import fmean
 from typing import Any
 
-from shiftstate.experiments.report.contract import (
+from shiftstate.machine.judging.figures import colors_of, varying
+from shiftstate.machine.judging.summary import Line, Summary
+from shiftstate.machine.page.contract import (
     ClaimFamily,
     CurveKind,
     OwnSettings,
@@ -24,8 +26,6 @@ from shiftstate.experiments.report.contract import (
     ShownValue,
     Trainings,
 )
-from shiftstate.machine.judging.figures import varying
-from shiftstate.machine.judging.summary import Line, Summary
 from shiftstate.machine.results.columns import Columns
 from shiftstate.machine.results.plan import Plan
 from shiftstate.machine.study import Axis, Experiment, Landmark, Study
@@ -37,7 +37,7 @@ ERRORS = [
     ShownError(title="95 % interval of the mean", of="interval", scale=1.0),
 ]
 PALETTE = ("#3b76b8", "#c8553d", "#7f8c9b", "#8a6bb1", "#b58900", "#2a9d8f", "#b0547f", "#6b705c", "#0b7a75", "#99582a")
-"""For the lines of a chart, and from the fourth on for series that have no colour of their own."""
+"""For the lines of charts that show no models."""
 SINGLE_CURVES = 1200
 """How many learning curves of single trainings a page carries; means are always of all."""
 
@@ -154,13 +154,10 @@ def _axis(experiment: Experiment, axis: Axis, cells: Sequence[ShownCell]) -> Sho
 
 def describe_series(experiment: Experiment, names: Sequence[str]) -> list[ShownValue]:
     """Name, title and colour of every series, in the order of the figures."""
-    known = [name for name in experiment.colors if name in names]
-    others = sorted(set(names) - set(known))
-    spare = {name: PALETTE[3:][place % len(PALETTE[3:])] for place, name in enumerate(others)}
-    colors = {**spare, **experiment.colors}
-    titles = {name: experiment.model_titles(name) for name in names}
+    title = experiment.model_titles
     return [
-        ShownValue(value=name, title=titles[name], place=titles[name], color=colors[name]) for name in known + others
+        ShownValue(value=name, title=title(name), place=title(name), color=color)
+        for name, color in colors_of(experiment, names).items()
     ]
 
 

@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from shiftstate.experiments.report.build import PAGE, gather, write_page
-from shiftstate.experiments.report.render import chart_library, render
-from tests.experiments.reports import HOSTILE, NAME, add_authors, add_lenses, add_words, fill
-from tests.experiments.rivers import rivers
+from shiftstate.machine.page.build import PAGE, gather, write_page
+from shiftstate.machine.page.lens_form import check_lens
+from shiftstate.machine.page.render import chart_library, render
+from tests.machine.page.filled import HOSTILE, NAME, add_authors, add_lenses, add_words, fill
+from tests.machine.page.mutants import mutants, small_lens
+from tests.machine.page.rivers import rivers
 
 pytest.importorskip("plotly", reason="the page's charts need the extra `report`")
 webdriver = pytest.importorskip("selenium.webdriver", reason="these tests need selenium, of the extra `dev`")
@@ -49,9 +51,9 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory, realization, outcome):
+def directory(tmp_path_factory, trial, outcome):
     place = tmp_path_factory.mktemp("report") / NAME
-    fill(place, realization, outcome)
+    fill(place, trial, outcome)
     add_lenses(place)
     add_words(place)
     write_page(place)
@@ -401,3 +403,40 @@ def test_without_a_chart_library_the_page_has_its_tables_and_says_so(browser, tm
     assert "without its charts" in texts(browser, "#no-charts")[0]
     assert browser.execute_script("return document.querySelectorAll('.chart').length") == 0
     assert len(table(browser, "#experiment-rivers table")) == 4
+
+
+def test_every_lens_that_is_read_can_be_drawn(browser, tmp_path):
+    """Of the lenses with a strange value in one place, some of those that the reader accepts."""
+    read = list(dict.fromkeys(json.dumps(content) for content in mutants(small_lens()) if accepted(content)))
+    some = [json.loads(text) for text in read[:: max(1, len(read) // 30)]]
+    data = rivers() | {"lenses": [{"id": str(place), "title": str(place), "note": ""} for place in range(len(some))]}
+    (tmp_path / PAGE).write_text(render(data, some, chart_library()), "utf-8")
+    browser.get_log("browser")
+    open_all(browser, tmp_path / PAGE)
+    drawn = browser.execute_script("""
+        const choose = (control, place) => {
+          control.selectedIndex = place;
+          control.dispatchEvent(new Event('change'));
+        };
+        const training = document.querySelector('#lens select');
+        let drawn = 0;
+        for (let place = 0; place < training.options.length; place += 1) {
+          choose(training, place);
+          const slider = document.getElementById('lens-k');
+          slider.value = slider.max;
+          slider.dispatchEvent(new Event('input'));
+          const curves = () => document.querySelector('#lens .lens .field select');
+          for (let curve = 0; curve < curves().options.length; curve += 1) choose(curves(), curve);
+          drawn += document.querySelectorAll('#lens-panels .main .node').length > 0 ? 1 : 0;
+        }
+        return drawn;""")
+    assert drawn == len(some) > 20
+    assert browser.get_log("browser") == []
+
+
+def accepted(content):
+    try:
+        check_lens(content)
+    except ValueError:
+        return False
+    return True
