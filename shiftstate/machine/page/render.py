@@ -13,19 +13,19 @@ from typing import Any
 from shiftstate.machine.page.contract import PageData
 
 SCRIPTS = (
-    "dom.js",
-    "numbers.js",
-    "charts.js",
-    "experiments.js",
-    "results.js",
-    "claims.js",
-    "trainings.js",
-    "curves.js",
-    "graph.js",
-    "lenscurves.js",
-    "lens.js",
-    "network.js",
-    "about.js",
+    "tools/dom.js",
+    "tools/numbers.js",
+    "tools/charts.js",
+    "tools/graph.js",
+    "tools/experiments.js",
+    "sections/results.js",
+    "sections/claims.js",
+    "sections/trainings.js",
+    "sections/curves.js",
+    "sections/lens_curves.js",
+    "sections/lens.js",
+    "sections/network.js",
+    "sections/about.js",
     "main.js",
 )
 """Joined in this order into one script."""
@@ -78,7 +78,7 @@ def embed(value: Any) -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("shiftstate.machine.page").joinpath("assets", name).read_text("utf-8")
+    return resources.files("shiftstate.machine.page").joinpath("assets", *name.split("/")).read_text("utf-8")
 
 
 def _policy(*scripts: str) -> str:
