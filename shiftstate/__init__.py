@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, SignalRegressor
     from shiftstate.filters import Step, Taps
     from shiftstate.graphs import Shift
-    from shiftstate.layers import GCNN, LSSM, RSN, Layer, Trace
+    from shiftstate.layers import GCNN, GSN, LSSM, RSN, Layer, Trace
     from shiftstate.network import Network
     from shiftstate.readout import FlattenReadout, NodeReadout, PoolReadout, Readout
     from shiftstate.tasks import NodeClassification, NodeRegression, SignalClassification, SignalRegression
@@ -31,7 +31,7 @@ _HOMES = {
     ),
     "shiftstate.filters": ("Step", "Taps"),
     "shiftstate.graphs": ("Shift",),
-    "shiftstate.layers": ("GCNN", "LSSM", "RSN", "Layer", "Trace"),
+    "shiftstate.layers": ("GCNN", "GSN", "LSSM", "RSN", "Layer", "Trace"),
     "shiftstate.network": ("Network",),
     "shiftstate.readout": ("FlattenReadout", "NodeReadout", "PoolReadout", "Readout"),
     "shiftstate.tasks": ("NodeClassification", "NodeRegression", "SignalClassification", "SignalRegression"),
@@ -42,6 +42,7 @@ _ROOMS = ("lens", "stability")
 
 __all__ = [
     "GCNN",
+    "GSN",
     "LSSM",
     "RSN",
     "Epoch",
