@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 TEXTS ?= ../shared/corpus
 
-.PHONY: help setup test test-slow lint types check reproduce reproduce-all docs bench clean
+.PHONY: help setup test test-slow test-processors lint types check reproduce reproduce-all docs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -36,6 +36,9 @@ reproduce-all: setup  ## all experiments with few realizations per cell, into ru
 
 test-slow: setup  ## proofs that take minutes
 	$(BIN)/pytest -m slow
+
+test-processors: setup  ## the whole suite as seven other processors and thread counts would run it
+	$(BIN)/python tests/processors.py
 
 bench: setup  ## time the kernels on this machine, into runs/bench.json and runs/bench.svg
 	mkdir -p runs

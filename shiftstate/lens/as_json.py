@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Raised when a key changes its meaning or goes; new keys do not raise it."""
+GRAPH = "graph"
+"""Key of what is drawn."""
+FILTER, ORDER = "filter", "K"
+"""Keys of a layer: the name of its filter, and how many shifts it makes."""
 DIGITS = 5
 MAX_PAIRS = 16
 """Filters of a bank whose frequency response is kept."""
@@ -27,7 +31,7 @@ def lens(one: "Lens") -> dict[str, Any]:
     return {
         "kind": "shiftstate.lens",
         "format": FORMAT,
-        "graph": {
+        GRAPH: {
             "num_nodes": one.num_nodes,
             "num_edges": one.num_edges,
             **_spectrum(one.spectrum),
@@ -68,8 +72,8 @@ def _layer(one: "LayerLens", nodes: Tensor) -> dict[str, Any]:
     flow = one.gradients
     return {
         "name": one.name,
-        "filter": one.filter,
-        "K": one.K,
+        FILTER: one.filter,
+        ORDER: one.K,
         "in_channels": one.in_channels,
         "out_channels": one.out_channels,
         "mixing": one.mixing,

@@ -123,7 +123,7 @@ def _record(made: Mapping[str, Any], experiments: Sequence[ShownExperiment]) -> 
         "last finished": made["last_finished"],
         "kernels": ", ".join(f"{name}: {count}" for name, count in made["kernels"].items()),
         "results version": str(made["results_version"]),
-        "root seed": ", ".join(filter(None, seeds)),
+        "root seed": ", ".join(seed for seed in seeds if seed),
     }
     return [(title, text) for title, text in facts.items() if text]
 

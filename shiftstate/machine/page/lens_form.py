@@ -7,12 +7,13 @@ a page whose script fails halfway would be worse than none.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from shiftstate.lens.as_json import FILTER, GRAPH, ORDER
 from shiftstate.machine.parsing import shown, typed
 
 KIND = "shiftstate.lens"
 FORMAT = 1
 MOST = 2**31
-"""Of counts, K and numbers of nodes."""
+"""Of counts, shifts and numbers of nodes."""
 
 Table = Mapping[str, Any]
 
@@ -24,7 +25,7 @@ def check_lens(content: object) -> None:
         raise ValueError(f"kind {shown(lens.get('kind'))}, format {shown(lens.get('format'))}")
     for name in ("signals", "sample"):
         _whole(lens, name)
-    nodes = _check_graph(_table(lens, "graph"))
+    nodes = _check_graph(_table(lens, GRAPH))
     layers = _list(lens, "layers")
     if not layers:
         raise ValueError("no layer")
@@ -59,27 +60,27 @@ def _check_graph(graph: Table) -> int:
 
 
 def _check_layer(layer: Table, nodes: int) -> None:
-    _text(layer, "filter")
-    K = _whole(layer, "K")
-    if _list(layer, "k", K + 1) != list(range(K + 1)):
-        raise ValueError(f"k is {shown(layer['k'])}; expected 0 … {K}")
+    _text(layer, FILTER)
+    shifts = _whole(layer, ORDER)
+    if _list(layer, "k", shifts + 1) != list(range(shifts + 1)):
+        raise ValueError(f"k is {shown(layer['k'])}; expected 0 … {shifts}")
     for name in ("states", "outputs", *_present(layer, "memories")):
         for part in ("norm", "low", "high", "dead", "saturated"):
-            _numbers(_table(layer, name), part, K + 1)
+            _numbers(_table(layer, name), part, shifts + 1)
     envelopes = _table(layer, "envelopes")
     for name in envelopes:
-        _numbers(envelopes, name, *([K + 1] if envelopes[name] is not None else []))
+        _numbers(envelopes, name, *([shifts + 1] if envelopes[name] is not None else []))
     for gate in _tables(layer, "gates"):
         for part in ("mean", "low", "high"):
-            _numbers(gate, part, K)
-    _check_gradients(_table(layer, "gradients"), K)
+            _numbers(gate, part, shifts)
+    _check_gradients(_table(layer, "gradients"), shifts)
     for _ in _present(layer, "reach"):
         hops = len(_list(_table(layer, "reach"), "hops"))
         for part in ("hops", "rms", "error"):
             _numbers(layer["reach"], part, hops)
     for _ in _present(layer, "response"):
         _check_response(_table(layer, "response"))
-    _check_sample(_table(layer, "sample"), K, nodes)
+    _check_sample(_table(layer, "sample"), shifts, nodes)
     verdict = _table(layer, "verdict")
     for name in ("word", "sentence"):
         _text(verdict, name)
@@ -87,11 +88,11 @@ def _check_layer(layer: Table, nodes: int) -> None:
         _texts(verdict, name)
 
 
-def _check_gradients(gradients: Table, K: int) -> None:
+def _check_gradients(gradients: Table, shifts: int) -> None:
     for name in ("states", "outputs"):
-        _numbers(gradients, name, K + 1)
+        _numbers(gradients, name, shifts + 1)
     for name in _present(gradients, "memories"):
-        _numbers(gradients, name, K)
+        _numbers(gradients, name, shifts)
     for one in _tables(gradients, "parameters"):
         _whole(one, "first_k")
         _numbers(one, "norm", len(_list(one, "norm")))
@@ -108,16 +109,16 @@ def _check_response(response: Table) -> None:
         _numbers(response, "at_eigenvalues", len(pairs), len(eigenvalues))
 
 
-def _check_sample(sample: Table, K: int, nodes: int) -> None:
+def _check_sample(sample: Table, shifts: int, nodes: int) -> None:
     channels = len(_list(sample, "channels"))
     if not channels:
         raise ValueError("no channel")
     _texts(sample, "channels")
     for name in ("states", "outputs", *_present(sample, "memories")):
-        _numbers(sample, name, K + 1, channels, nodes)
+        _numbers(sample, name, shifts + 1, channels, nodes)
     gates = _table(sample, "gates")
     for name in gates:
-        _numbers(gates, name, K, channels, nodes)
+        _numbers(gates, name, shifts, channels, nodes)
 
 
 def _present(table: Table, name: str) -> Iterator[str]:

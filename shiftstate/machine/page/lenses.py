@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shiftstate.lens.as_json import FILTER, ORDER
 from shiftstate.machine.page.contract import ShownExperiment, ShownLens, ShownMetric
 from shiftstate.machine.page.lens_form import FORMAT, check_lens
 from shiftstate.machine.parsing import parse_table, read_text
@@ -64,7 +65,7 @@ def that_fit(lenses: Sequence[LensFile], experiments: Sequence[ShownExperiment])
     seen: dict[str, int] = {}
     ranked = []
     for place, lens in enumerate(ordered):
-        kind = str(lens.content["layers"][0]["filter"])
+        kind = str(lens.content["layers"][0][FILTER])
         seen[kind] = seen.get(kind, 0) + 1
         ranked.append((seen[kind], place))
     room, kept = ROOM, []
@@ -110,5 +111,5 @@ def _order(lens: LensFile, experiments: Sequence[ShownExperiment]) -> tuple[int,
     """By experiment and cell; those of no stored training last, by K and layers."""
     found = _find(lens.id, experiments)
     if found is None:
-        return len(experiments), 0, int(lens.content["layers"][0]["K"]), len(lens.content["layers"]), lens.id
+        return len(experiments), 0, int(lens.content["layers"][0][ORDER]), len(lens.content["layers"]), lens.id
     return experiments.index(found[0]), found[0]["trainings"]["cell"][found[1]], 0, 0, lens.id

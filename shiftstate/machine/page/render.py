@@ -52,7 +52,7 @@ def render(data: PageData, lenses: Sequence[Mapping[str, Any]], library: str | N
     """
     script = "\n".join(["(() => {", '"use strict";', *map(_asset, SCRIPTS), "})();", ""])
     parts = {
-        "POLICY": _policy(*filter(None, (script, library))),
+        "POLICY": _policy(*(one for one in (script, library) if one)),
         "TITLE": html.escape(str(data["title"])),
         "STYLE": _asset("page.css"),
         "LIBRARY": _packed(library or ""),

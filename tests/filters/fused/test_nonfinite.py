@@ -160,7 +160,9 @@ def test_a_state_that_explodes_looks_the_same(state, mixing, dtype):
         shift, x = connected(layout).to(dtype), signal(2, 8, 2, dtype=dtype)
         assert not reference.trace(x, shift).states[-1].isfinite().all()
         found, expected = results(layer, x, shift), results(reference, x, shift)
-        assert torch.equal(kinds(found["output"]), kinds(expected["output"]))
+        # A product of matrices that overflows on its way is infinite or NaN by whether the processor rounds in between.
+        seen = torch.isfinite if mixing == "dense" else kinds
+        assert torch.equal(seen(found["output"]), seen(expected["output"]))
         assert all(nothing_hidden(found[name], expected[name]) for name in expected)
 
 

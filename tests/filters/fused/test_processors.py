@@ -1,0 +1,15 @@
+"""Bits that are promised do not hang on the processor: the tests of threads and products under two other ones."""
+
+import pytest
+
+from tests.processors import SETTINGS, run
+
+TESTS = ["tests/filters/test_linear.py", "tests/filters/fused/test_product.py", "tests/filters/fused/test_threads.py"]
+ONES = "gradients_do_not_depend or small_dense_graph or sparse_graph or product"
+
+
+@pytest.mark.parametrize("name", ["torch without vectors", "MKL with SSE4.2"])
+def test_threads_and_products_keep_their_promises_on_another_processor(name):
+    done = run(SETTINGS[name], [*TESTS, "-k", ONES, "-n", "0"])
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert " passed" in done.stdout
