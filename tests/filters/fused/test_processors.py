@@ -5,7 +5,7 @@ import pytest
 from tests.processors import SETTINGS, run
 
 TESTS = ["tests/filters/test_linear.py", "tests/filters/fused/test_product.py", "tests/filters/fused/test_threads.py"]
-ONES = "gradients_do_not_depend or small_dense_graph or sparse_graph or product"
+ONES = "number_of_threads or product"
 
 
 @pytest.mark.parametrize("name", ["torch without vectors", "MKL with SSE4.2"])
