@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from shiftstate import cli
-from shiftstate.studies.paper.stability import K, look, numbers, write
+from shiftstate.studies.paper.stability import K, look, look_far, numbers, write
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 
@@ -15,6 +15,11 @@ FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 @pytest.fixture(scope="module")
 def seen():
     return look()
+
+
+@pytest.fixture(scope="module")
+def far():
+    return look_far()
 
 
 def test_the_gcnn_follows_the_spectrum_and_the_others_stay(seen):
@@ -43,9 +48,24 @@ def test_gradients_of_a_gcnn_explode_backwards_and_those_of_the_others_stay(seen
         assert all(0.3 < curve.min() < curve.max() < 3 for curve in flow[name].values())
 
 
-def test_the_documents_show_these_numbers(seen):
+def test_a_live_state_is_no_proof_of_sight_the_output_is_the_nodes_own_input(far):
+    own = {(name, init): float(found.quantile(0.5)[0]) for name, by in far.items() for init, found in by.items()}
+    assert 0.2 < own["gcnn", "paper"] < 0.6
+    assert all(own[name, init] > 0.9 for name in ("rsn", "lssm") for init in ("paper", "alive"))
+    assert all(found.half.median() == 0 for name in ("rsn", "lssm") for found in far[name].values())
+    for name in ("rsn", "lssm"):
+        eight_away = {init: float(found.quantile(0.5)[8]) for init, found in far[name].items()}
+        assert eight_away["paper"] < 1e-20 < 1e-9 < eight_away["alive"] < float(far["gcnn"]["paper"].quantile(0.5)[8])
+
+
+def test_the_documents_show_these_numbers(seen, far):
     shown = json.loads((FIGURES / "stability.json").read_text(encoding="utf-8"))
-    now = numbers(seen)
+    now = numbers(seen, far)
+    for name, by_init in now["dependence"].items():
+        for init, found in by_init.items():
+            for curve in ("median", "low", "high"):
+                expected = pytest.approx(found[curve], rel=1e-3, abs=1e-12)
+                assert shown["dependence"][name][init][curve] == expected
     assert shown.keys() == now.keys()
     assert shown["kind"] == now["kind"]
     for name, by_radius in now["filters"].items():

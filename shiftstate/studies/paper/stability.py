@@ -2,10 +2,14 @@
 
 The state of a graph convolution explodes or vanishes with the spectrum of S; those of RSN and LSSM need not. The three
 filters, untrained, on one graph scaled to three spectral radii: sizes of the state, and of its gradient, along k.
+
+A live state need not know of anything far away: the input is fed in anew at every shift. So the last row shows, on a
+long ring, how much of the output depends on what lies d hops away.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +21,18 @@ from torch import Tensor
 
 from shiftstate.files import make_directory, write_whole
 from shiftstate.graphs import Shift, stochastic_block_model
+from shiftstate.graphs.lattices import ring
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
-from shiftstate.lens import LayerLens, examine
+from shiftstate.lens import Dependence, LayerLens, dependence, examine
 from shiftstate.lens.as_json import number
 from shiftstate.pictures import render
 
 K = 32
 DRAWS = 200
 SEED = 0
+RING = 80
+"""Nodes of the ring: its longest distance, 40, is above K."""
+RING_DRAWS = 40
 RADII = (0.5, 1.0, 1.5)
 LAYERS: dict[str, type[Layer]] = {"gcnn": GCNN, "rsn": RSN, "lssm": LSSM}
 # From vanishing to exploding: cold, neutral, warm.
@@ -36,7 +44,17 @@ SAYINGS = {
     "rsn": "the state stays, whatever the spectrum",
     "lssm": "the state stays, whatever the spectrum",
 }
+FAR_SAYINGS = {
+    "gcnn": "the output sees some ten hops",
+    "rsn": "the output hardly sees its neighbours",
+    "lssm": "the output hardly sees its neighbours",
+}
+INIT_LINES = {"paper": "solid", "alive": (0, (2, 1.5))}
+FAR_COLOR = "#6b46c1"
+NOTHING = 1e-12
+"""Shares below are not drawn."""
 Seen = Mapping[str, Mapping[float, LayerLens]]
+Far = Mapping[str, Mapping[str, Dependence]]
 
 
 def look() -> dict[str, dict[float, LayerLens]]:
@@ -56,20 +74,35 @@ def look() -> dict[str, dict[float, LayerLens]]:
     }
 
 
+def look_far() -> dict[str, dict[str, Dependence]]:
+    """The dependence on what lies d hops away: every filter with every draw of its weights, on a long ring."""
+    x = torch.randn(RING, 1, generator=torch.Generator().manual_seed(SEED))
+    return {
+        name: {
+            init: dependence(partial(layer, 1, 1, K, init=init), x, ring(RING), draws=RING_DRAWS, seed=SEED)
+            for init in INIT_LINES
+        }
+        for name, layer in LAYERS.items()
+    }
+
+
 def write(out: Path) -> tuple[Path, ...]:
     """stability.svg, stability.png and stability.json."""
     make_directory(out)
-    seen = look()
-    figure = draw(seen)
-    contents: dict[str, str | bytes] = {"stability.json": json.dumps(numbers(seen), allow_nan=False) + "\n"}
+    seen, far = look(), look_far()
+    figure = draw(seen, far)
+    contents: dict[str, str | bytes] = {"stability.json": json.dumps(numbers(seen, far), allow_nan=False) + "\n"}
     contents |= {f"stability.{kind}": render(figure, kind) for kind in ("svg", "png")}
     for name, content in contents.items():
         write_whole(out / name, content)
     return tuple(out / name for name in contents)
 
 
-def numbers(seen: Seen) -> dict[str, Any]:
-    """What the figure shows, in numbers: filter, then spectral radius; sizes relative to those of w_0 and of k = K."""
+def numbers(seen: Seen, far: Far) -> dict[str, Any]:
+    """What the figure shows, in numbers: filter, then spectral radius; sizes relative to those of w_0 and of k = K.
+
+    "dependence" has filter, then draw of weights: the share of what lies d = 0 … K hops away, and the reach.
+    """
 
     def listed(values: Tensor) -> list[float | None]:
         return [number(value) for value in values.tolist()]
@@ -85,6 +118,10 @@ def numbers(seen: Seen) -> dict[str, Any]:
             "verdict": lens.verdict.sentence,
         }
 
+    def by_hop(found: Dependence) -> dict[str, Any]:
+        shares = {name: listed(found.quantile(q)) for name, q in (("median", 0.5), ("low", 0.1), ("high", 0.9))}
+        return {**shares, "reach": float(found.half.double().median())}
+
     return {
         "kind": "shiftstate.stability",
         "K": K,
@@ -93,22 +130,28 @@ def numbers(seen: Seen) -> dict[str, Any]:
         "filters": {
             name: {f"{radius:g}": one(lens) for radius, lens in by_radius.items()} for name, by_radius in seen.items()
         },
+        "dependence": {name: {init: by_hop(found) for init, found in by.items()} for name, by in far.items()},
     }
 
 
-def draw(seen: Seen) -> Figure:
-    """States above, gradients below; one column for every filter."""
-    figure = Figure(figsize=(11, 6.4), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
-    panels = figure.subplots(2, 3, sharex=True, sharey="row", height_ratios=(3, 2))
+def draw(seen: Seen, far: Far) -> Figure:
+    """States, gradients, and the dependence on what is far away; one column for every filter."""
+    figure = Figure(figsize=(11, 9.6), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    panels = figure.subplots(3, 3, sharex=True, sharey="row", height_ratios=(3, 2, 2.6))
     for column, (name, by_radius) in enumerate(seen.items()):
         _draw_states(panels[0][column], name, by_radius)
         _draw_gradients(panels[1][column], name, by_radius)
+        panels[1][column].tick_params(labelbottom=True)
+        _draw_dependence(panels[2][column], name, far[name])
     _label_lines(panels[0], seen)
+    _label_draws(panels[2])
     ink: dict[str, Any] = {"fontsize": 11, "color": "#2d3748"}
     panels[0][0].set_ylabel("size of the state  ‖w$_k$‖ / ‖x‖", **ink)
     panels[1][0].set_ylabel("its gradient  ‖∂loss/∂w$_k$‖", **ink)
+    panels[2][0].set_ylabel("share of the output that\ndepends on nodes d hops away", **ink)
     panels[1][0].annotate(f"relative to that at k = {K}", (14, 3e4), color="#4a5568", fontsize=10)
-    figure.supxlabel("shifts k", **ink)
+    panels[1][1].set_xlabel("shifts k", **ink)
+    panels[2][1].set_xlabel("hops d, on a ring", **ink)
     return figure
 
 
@@ -133,6 +176,16 @@ def _draw_gradients(axes: Axes, name: str, by_radius: Mapping[float, LayerLens])
         axes.plot(range(K + 1), flow, color=COLORS[radius], linewidth=width, solid_capstyle="round")
     axes.set_ylim(1e-1, 1e6)
     _finish(axes, [1, 1e2, 1e4, 1e6])
+
+
+def _draw_dependence(axes: Axes, name: str, by_init: Mapping[str, Dependence]) -> None:
+    for init, found in by_init.items():
+        low, median, high = (found.quantile(q).clamp(min=NOTHING / 1e3) for q in (0.1, 0.5, 0.9))
+        axes.fill_between(found.hops, low, high, color=FAR_COLOR, alpha=0.1, linewidth=0)
+        axes.plot(found.hops, median, color=FAR_COLOR, linewidth=2.4, linestyle=INIT_LINES[init])
+    axes.set_ylim(NOTHING, 3)
+    axes.text(0, 1.045, FAR_SAYINGS[name], transform=axes.transAxes, fontsize=11, color="#4a5568")
+    _finish(axes, [1e-12, 1e-8, 1e-4, 1])
 
 
 def _finish(axes: Axes, ticks: Sequence[float]) -> None:
@@ -161,3 +214,13 @@ def _label_lines(panels: Sequence[Axes], seen: Seen) -> None:
     for axes, name in ((panels[1], "rsn"), (panels[2], "lssm")):
         place = (23, float(seen[name][1.0].states.median[23] / seen[name][1.0].states.norm[0]))
         axes.annotate("ρ(S) = 0.5, 1 and 1.5", place, xytext=(0, -24), color="#2d3748", ha="center", **style)
+
+
+def _label_draws(panels: Sequence[Axes]) -> None:
+    """Name the two draws of the weights beside their lines; the GCNN has only one."""
+    style: dict[str, Any] = {"fontsize": 10.5, "color": FAR_COLOR}
+    panels[0].annotate('init="paper" and "alive"', (13, 1e-3), **style)
+    panels[1].annotate('"alive"', (14.5, 3e-6), **style)
+    panels[1].annotate('"paper"', (3.6, 1e-11), **style)
+    panels[2].annotate('"alive"', (13.5, 1e-9), **style)
+    panels[2].annotate('"paper"', (3.4, 1e-11), **style)
