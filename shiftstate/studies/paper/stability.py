@@ -23,6 +23,7 @@ from shiftstate.files import make_directory, write_whole
 from shiftstate.graphs import Shift, stochastic_block_model
 from shiftstate.graphs.lattices import ring
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
+from shiftstate.layers.base import Init
 from shiftstate.lens import Dependence, LayerLens, dependence, examine
 from shiftstate.lens.as_json import number
 from shiftstate.pictures import render
@@ -49,7 +50,7 @@ FAR_SAYINGS = {
     "rsn": "the output hardly sees its neighbours",
     "lssm": "the output hardly sees its neighbours",
 }
-INIT_LINES = {"paper": "solid", "alive": (0, (2, 1.5))}
+INIT_LINES: dict[Init, Any] = {"paper": "solid", "alive": (0, (2, 1.5))}
 FAR_COLOR = "#6b46c1"
 NOTHING = 1e-12
 """Shares below are not drawn."""
