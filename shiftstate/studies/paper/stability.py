@@ -55,7 +55,7 @@ FAR_COLOR = "#6b46c1"
 NOTHING = 1e-12
 """Shares below are not drawn."""
 Seen = Mapping[str, Mapping[float, LayerLens]]
-Far = Mapping[str, Mapping[str, Dependence]]
+Far = Mapping[str, Mapping[Init, Dependence]]
 
 
 def look() -> dict[str, dict[float, LayerLens]]:
@@ -75,7 +75,7 @@ def look() -> dict[str, dict[float, LayerLens]]:
     }
 
 
-def look_far() -> dict[str, dict[str, Dependence]]:
+def look_far() -> dict[str, dict[Init, Dependence]]:
     """The dependence on what lies d hops away: every filter with every draw of its weights, on a long ring."""
     x = torch.randn(RING, 1, generator=torch.Generator().manual_seed(SEED))
     return {
@@ -179,7 +179,7 @@ def _draw_gradients(axes: Axes, name: str, by_radius: Mapping[float, LayerLens])
     _finish(axes, [1, 1e2, 1e4, 1e6])
 
 
-def _draw_dependence(axes: Axes, name: str, by_init: Mapping[str, Dependence]) -> None:
+def _draw_dependence(axes: Axes, name: str, by_init: Mapping[Init, Dependence]) -> None:
     for init, found in by_init.items():
         low, median, high = (found.quantile(q).clamp(min=NOTHING / 1e3) for q in (0.1, 0.5, 0.9))
         axes.fill_between(found.hops, low, high, color=FAR_COLOR, alpha=0.1, linewidth=0)
