@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from shiftstate.studies.paper.which_reading import as_markdown, paper_claims, standings
+from shiftstate.studies.paper.which_reading import as_markdown, dependence, paper_claims, standings
 
 
 def record(folder, verdicts, cells=()):
     folder.mkdir()
-    claims = [{"claim": claim, "verdict": verdict} for claim, verdict in verdicts.items()]
+    claims = [{"claim": claim, "verdict": verdict, "effect": 0.1} for claim, verdict in verdicts.items()]
     (folder / "claims.json").write_text(json.dumps(claims), encoding="utf-8")
     keys = ("mean", "std", "paper_mean", "paper_std")
     rows = [dict(zip(keys, cell, strict=True)) for cell in cells]
@@ -43,6 +43,24 @@ def test_readings_changed_one_by_one_are_judged_where_they_were_run(tmp_path):
     assert found.name == "a reading"
     assert found.verdicts["not run"] == 23  # K = 16 has four claims: two leads, the best, the smallest deviation
     assert found.verdicts["holds"] >= 1
+
+
+def test_claims_stand_under_how_they_depend_on_the_reading(tmp_path):
+    always, sometimes, never, untested = (claim.text for claim in paper_claims()[:4])
+    first = {always: "holds", sometimes: "holds", never: "undecided"}
+    second = {always: "not run", sometimes: "does not hold", never: "does not hold"}
+    rows = standings([record(tmp_path / "one", first), record(tmp_path / "two", second)])
+    assert [dependence(text, rows) for text in (always, sometimes, never, untested)] == [
+        "every",
+        "some",
+        "none",
+        "not run",
+    ]
+    table = as_markdown(rows)
+    parts = [table.index(title) for title in ("Holds in every", "Hangs on the", "Holds in no", "Not run")]
+    assert parts == sorted(parts)
+    assert f"| {sometimes} | holds (+10) | does not hold (+10) |" in table[parts[1] : parts[2]]
+    assert f"| {always} | holds (+10) | – |" in table[parts[0] : parts[1]]
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '[{"claim": "x"}]', "null", "[" * 5000])
