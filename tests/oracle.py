@@ -67,20 +67,25 @@ def scalar_filter(kind, h, S, x, K, state, output):
             y = y + h["h"][k] * w
         return y
     w, c = x, np.zeros_like(x)
-    total = apply(output, h["h_yw"][0] * w + h["h_yx"][0] * x)
+    total = apply(output, h["h_yw"][0] * w + signal_part(h, "y", 0, x))
     for k in range(1, K + 1):
         Sw = shifted(S, w)
         if kind == "rsn":
-            w = apply(state, h["h_ww"][k - 1] * Sw + h["h_wx"][k - 1] * x)
+            w = apply(state, h["h_ww"][k - 1] * Sw + signal_part(h, "w", k - 1, x))
         else:
             parts = {}
             for letter in LETTERS[kind]:
-                signal = h[f"h_{letter}x"][k - 1] * x
+                signal = signal_part(h, letter, k - 1, x)
                 signal = signal + h[f"b_{letter}"][k - 1] if f"b_{letter}" in h else signal
                 parts[letter] = h[f"h_{letter}w"][k - 1] * Sw, signal
             w, c = STEPS[kind](parts, Sw, c)
-        total = total + apply(output, h["h_yw"][k] * w + h["h_yx"][k] * x)
+        total = total + apply(output, h["h_yw"][k] * w + signal_part(h, "y", k, x))
     return apply(output, total)
+
+
+def signal_part(h, letter, k, x):
+    """What x brings to an affine map; nothing where it enters as w_0 only."""
+    return h[f"h_{letter}x"][k] * x if f"h_{letter}x" in h else np.zeros_like(x)
 
 
 def lssm_step(parts, Sw, c):
@@ -109,7 +114,8 @@ def vector_filter(kind, h, S, x, K, F, state, output):
         for i in range(N):
             for f in range(F):
                 state[i, f] = sum(h[f"h_{letter}w"][k, f, e] * w[i, e] for e in range(F))
-                signal[i, f] = sum(h[f"h_{letter}x"][k, f, g] * x[i, g] for g in range(G))
+                if f"h_{letter}x" in h:
+                    signal[i, f] = sum(h[f"h_{letter}x"][k, f, g] * x[i, g] for g in range(G))
                 signal[i, f] += h[f"b_{letter}"][k, f] if f"b_{letter}" in h else 0.0
         return state, signal
 

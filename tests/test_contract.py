@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.testing import CONTRACT
 from tests.example_filters import GRU
 
@@ -12,7 +12,7 @@ from tests.example_filters import GRU
 VARIANTS = [
     {},
     {"bias": False, "kernel": "reference"},
-    {"output_activation": "sigmoid", "bias": False, "checkpoint": 2, "kernel": "reference"},
+    {"output_activation": "sigmoid", "bias": False, "checkpoint": 2, "input": "first", "kernel": "reference"},
     {"gate_bias": True, "output_activation": "tanh"},
     {"state_activation": "tanh", "output_activation": "leaky_relu"},
     {"state_activation": "identity", "output_activation": "identity", "kernel": "reference"},

@@ -11,7 +11,7 @@ from torch import Tensor
 from shiftstate.bench import peers, plain
 from shiftstate.graphs import Shift
 from shiftstate.layers import LAYERS, Layer
-from shiftstate.layers.base import Mixing
+from shiftstate.layers.options import Mixing
 
 Run = Callable[[], list[Tensor]]
 """One forward and backward; returns the output and the gradients, for comparison."""

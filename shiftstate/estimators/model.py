@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
@@ -51,21 +50,6 @@ def build_network(
     filter: str, channels: list[int], K: int, readout: Readout, *, input: str, wanted: dict[str, Any], **options: Any
 ) -> Network:
     """A network with those of the ``wanted`` options that its layers have, and the direct input as asked for."""
-    layer = LAYERS[filter]
-    known = {name: value for name, value in wanted.items() if name in layer.option_names()}
-    if "input" in layer.option_names():
-        return Network(filter, channels, K, readout, **known, **options, input=input)
-    network = Network(filter, channels, K, readout, **known, **options)
-    if input == "first":
-        _close_direct_input(network)
-    return network
-
-
-def _close_direct_input(network: Network) -> None:
-    """x enters as w_0 only: the weights h_·x on the input at every shift stay at zero."""
-    for layer in network.layers:
-        for name, weight in layer.named_parameters():
-            if name.startswith("h_") and name.endswith("x"):
-                with torch.no_grad():
-                    weight.zero_()
-                weight.requires_grad_(False)
+    wanted = {**wanted, "input": input}
+    known = {name: value for name, value in wanted.items() if name in LAYERS[filter].option_names()}
+    return Network(filter, channels, K, readout, **known, **options)

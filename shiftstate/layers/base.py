@@ -2,7 +2,7 @@
 
 import math
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -15,16 +15,20 @@ from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
 from shiftstate.layers.inputs import check_call
+from shiftstate.layers.options import (
+    INITS,
+    INPUTS,
+    KERNELS,
+    MIXINGS,
+    Init,
+    Input,
+    Kernel,
+    Mixing,
+    check_checkpoint,
+)
 from shiftstate.layers.size import check_parameters, check_states
 from shiftstate.layers.trace import Trace, trace
 from shiftstate.signatures import constructor_options, current_options
-
-Mixing = Literal["bank", "dense", "depthwise"]
-Kernel = Literal["auto", "reference", "fused"]
-Init = Literal["paper", "alive"]
-MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
-KERNELS: tuple[Kernel, ...] = get_args(Kernel)
-INITS: tuple[Init, ...] = get_args(Init)
 
 SIZES = ("in_channels", "out_channels", "K")
 EQUATIONS = ("updates", "outputs", "output_taps", "dense_is_bank", "start", "update", "output", "finish")
@@ -36,7 +40,8 @@ class Layer(nn.Module):
 
     A filter is a recurrence over shifts, w_k from S w_{k−1} and x. A subclass names its affine maps in
     `updates` and writes `update`; for each name n the layer then has the weights ``h_nw`` on the state and
-    ``h_nx`` on the input, and ``h(n, w, x)`` is h_{k,n,w} w + h_{k,n,x} x.
+    ``h_nx`` on the input, and ``h(n, w, x)`` is h_{k,n,w} w + h_{k,n,x} x. With ``input="first"`` there is no
+    ``h_nx``, and ``h(n, w, x)`` is h_{k,n,w} w.
 
     Args:
         in_channels: G.
@@ -50,6 +55,8 @@ class Layer(nn.Module):
         kernel: "reference", "fused", or "auto" for the fastest that supports the call.
         checkpoint: keep every so many states for the backward and recompute the rest; "sqrt" for ⌈√K⌉.
         init: the draw of `reset_parameters`.
+        input: where x enters. "every": at every shift and in every output, with weights of its own (the paper's).
+            "first": as w_0 only, without the weights ``h_·x``; for few labels and many features.
 
     Shapes:
         x (..., N, G), shift of N nodes → (..., N, F). No parameter depends on N.
@@ -96,6 +103,7 @@ class Layer(nn.Module):
         kernel: Kernel = "auto",
         checkpoint: int | Literal["sqrt"] | None = None,
         init: Init = "paper",
+        input: Input = "every",
     ) -> None:
         super().__init__()
         self.in_channels = check_whole("in_channels", in_channels, 1)
@@ -104,14 +112,15 @@ class Layer(nn.Module):
         self.mixing = check_name("mixing", mixing, MIXINGS)
         self.kernel = check_name("kernel", kernel, KERNELS)
         self.init = check_name("init", init, INITS)
-        self.checkpoint = _check_checkpoint(checkpoint)
+        self.input = check_name("input", input, INPUTS)
+        self.checkpoint = check_checkpoint(checkpoint)
         activation(output_activation)  # an unknown name raises here, not at the first call
         self.output_activation = output_activation
         shapes = self.parameter_shapes()
         check_parameters(self, shapes)
-        self._update_names = _tap_names(self.updates)
+        self._update_names = self._tap_names(self.updates)
         self._update_names += [name for name in map("b_{}".format, self.updates) if name in shapes]
-        self._output_names = [*_tap_names(self.outputs), *self.output_taps]
+        self._output_names = [*self._tap_names(self.outputs), *self.output_taps]
         for name, shape in shapes.items():
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
         self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
@@ -134,16 +143,19 @@ class Layer(nn.Module):
         F, G = self.out_channels, self.in_channels
         state, signal = self._weight_shapes()
         shapes: dict[str, tuple[int, ...]] = {}
-        for names, count in ((self.updates, self.K), (self.outputs, self.K + 1)):
-            for name in names:
-                shapes[f"h_{name}w"] = (count, *state)
-                shapes[f"h_{name}x"] = (count, *signal)
+        for maps, count in ((self.updates, self.K), (self.outputs, self.K + 1)):
+            shapes |= {name: (count, *(state if name[-1] == "w" else signal)) for name in self._tap_names(maps)}
         shapes |= {name: (self.K + 1, *state) for name in self.output_taps}
         if self.mixing == "depthwise":
             shapes["mix"] = (G, F)
         elif self.dense_taps() and G != F:
             shapes["project"] = (G, F)
         return shapes
+
+    def _tap_names(self, maps: tuple[str, ...]) -> list[str]:
+        """The weights of these affine maps: on the state, and on the input where it enters at every shift."""
+        ends = "wx" if self.input == "every" else "w"
+        return [f"h_{name}{end}" for name in maps for end in ends]
 
     def _weight_shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """Shapes of a weight on the state and of one on the input."""
@@ -286,17 +298,3 @@ class Layer(nn.Module):
         defaults = constructor_options(type(self), SIZES)
         changed = [f"{key}={value!r}" for key, value in self.options().items() if defaults.get(key) != value]
         return ", ".join([f"{self.in_channels}, {self.out_channels}, K={self.K}", *changed])
-
-
-def _tap_names(maps: tuple[str, ...]) -> list[str]:
-    """The weights of these affine maps: on the state and on the input."""
-    return [weight for name in maps for weight in (f"h_{name}w", f"h_{name}x")]
-
-
-def _check_checkpoint(checkpoint: object) -> int | str | None:
-    if checkpoint is None or checkpoint == "sqrt":
-        return checkpoint
-    try:
-        return check_whole("checkpoint", checkpoint, 1)
-    except ValueError as error:
-        raise ValueError(f"{error}, 'sqrt' or None") from None

@@ -5,7 +5,8 @@ from typing import Literal
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
-from shiftstate.layers.base import Init, Kernel, Layer, Mixing
+from shiftstate.layers.base import Layer
+from shiftstate.layers.options import Init, Kernel, Mixing
 
 
 class GCNN(Layer):
@@ -18,7 +19,8 @@ class GCNN(Layer):
     Parameters: ``h`` (K+1, F, G), that is (K+1)FG numbers (the paper counts KF²); with depthwise mixing
     ``h`` (K+1, F, 1) and ``mix`` (G, F). Dense mixing is the same as a bank.
 
-    Takes the arguments of `Layer` except ``output_activation``: a linear filter has none.
+    Takes the arguments of `Layer` except ``output_activation`` and ``input``: a linear filter has no activation, and x
+    enters as w_0 only.
 
     Example:
         >>> import torch, shiftstate as ss

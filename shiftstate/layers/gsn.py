@@ -24,7 +24,7 @@ class GSN(GatedLayer):
     maps. With z_k shut the state is S w_{k−1} itself, the GCNN's: what the gate leaves alone goes on unchanged.
 
     Parameters in a bank: ``h_cw h_cx h_zw h_zx h_rw h_rx`` (K, F, G) and ``h_yw h_yx`` (K+1, F, G), that is
-    (8K+2)FG numbers.
+    (8K+2)FG numbers. With ``input="first"`` the weights on x are left out.
 
     Takes the arguments of `Layer`, and:
 

@@ -21,7 +21,7 @@ class LSSM(GatedLayer):
         y_k = σ_y(h_kyw w_k + h_kyx x),   y = σ_y(Σ_{k=0..K} y_k)
 
     Parameters in a bank: ``h_cw h_cx h_fw h_fx h_uw h_ux h_ww h_wx`` (K, F, G) and ``h_yw h_yx`` (K+1, F, G),
-    that is (10K+2)FG numbers (the paper counts 10(K+1)F²).
+    that is (10K+2)FG numbers (the paper counts 10(K+1)F²). With ``input="first"`` the weights on x are left out.
 
     Takes the arguments of `Layer`, and:
 

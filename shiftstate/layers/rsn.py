@@ -18,7 +18,7 @@ class RSN(Layer):
     With identity nonlinearities, h_kww = 1 and h_kwx = h_kyx = 0 it is the GCNN with h_k = h_kyw.
 
     Parameters in a bank: ``h_ww``, ``h_wx`` (K, F, G) and ``h_yw``, ``h_yx`` (K+1, F, G), that is (4K+2)FG
-    numbers (the paper counts 4KF²).
+    numbers (the paper counts 4KF²). With ``input="first"`` the weights on x are left out.
 
     Takes the arguments of `Layer`, and:
 

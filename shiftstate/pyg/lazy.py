@@ -37,8 +37,12 @@ def materialize(layer: Layer, in_channels: int) -> None:
 
 def channels_in(state: Mapping[str, Tensor], prefix: str, layer: Layer) -> int | None:
     """How many input channels a state dict of this kind of layer was made for; None if it does not say."""
+    for name in ("mix", "project"):
+        if f"{prefix}{name}" in state:
+            return state[f"{prefix}{name}"].shape[0]
     if layer.mixing == "depthwise":
-        mix = state.get(f"{prefix}mix")
-        return None if mix is None else mix.shape[0]
-    taps = state.get(f"{prefix}h", state.get(f"{prefix}h_yx"))
-    return None if taps is None else taps.shape[-1]
+        return None
+    for name in ("h", "h_yx", "h_yw"):  # without a weight on x: of a bank, or of a dense layer with as many in as out
+        if f"{prefix}{name}" in state:
+            return state[f"{prefix}{name}"].shape[-1]
+    return None

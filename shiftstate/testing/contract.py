@@ -8,7 +8,7 @@ runners: ``for check in CONTRACT: check(MyFilter, mixing="dense")``. A check tha
 from typing import Any
 
 from shiftstate.layers import Layer
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.testing.subject import Check
 from shiftstate.testing.surroundings import (
     compiles_whole,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from shiftstate.layers.base import INITS
+from shiftstate.layers.options import INITS
 from shiftstate.network import Network
 from shiftstate.testing.inputs import IN, OUT, graph, seeded, signal
 from shiftstate.testing.measure import peak_bytes, results

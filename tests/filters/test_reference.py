@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import shiftstate as ss
 from shiftstate.filters import Step, Taps, reference
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.testing import assert_alive
 from tests import oracle
 from tests.example_graphs import signal
@@ -19,11 +19,12 @@ ACTIVATIONS = ("identity", "relu", "leaky_relu", "tanh", "sigmoid")
 
 
 def variants(kind):
-    """Every option that changes the equations: each activation by itself, with and without gate biases."""
+    """Every option that changes the equations: each activation by itself and x as w_0 only; gate biases or none."""
     known = LAYERS[kind].option_names()
     names = [name for name in known if name.endswith("_activation")]
     biases = [{"gate_bias": bias} for bias in (False, True)] if "gate_bias" in known else [{}]
     choices = [{name: "relu" for name in names} | {one: name} for one in names for name in ACTIVATIONS] or [{}]
+    choices += [{"input": "first"}] if "input" in known else []
     return [choice | bias for bias in biases for choice in choices]
 
 

@@ -6,7 +6,7 @@ import torch
 
 import shiftstate as ss
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests.example_filters import GRU
 from tests.example_graphs import cycle
 

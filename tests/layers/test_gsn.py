@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from shiftstate.layers import GCNN, GSN
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests.example_graphs import cycle, signal
 
 CYCLE = cycle(6)
@@ -128,10 +128,6 @@ def test_the_alive_draw_leaves_a_small_state_its_size_at_spectral_radius_one(gat
 @pytest.mark.parametrize("gate_bias", [False, True])
 def test_the_alive_draw_keeps_the_state_at_high_order_and_the_first_input_is_felt(mixing, gate_bias):
     torch.manual_seed(0)
-    layer = GSN(1, 4, 32, mixing=mixing, gate_bias=gate_bias, init="alive").double()
-    with torch.no_grad():
-        for name, parameter in layer.named_parameters():
-            if name.startswith("h_") and name.endswith("x"):
-                parameter.zero_()  # no direct input: only w_0 is left
+    layer = GSN(1, 4, 32, mixing=mixing, gate_bias=gate_bias, init="alive", input="first").double()
     norms = layer.trace(torch.rand(5, 50, 1).double(), cycle(50)).states.flatten(1).norm(dim=1)
     assert 0.05 < norms[-1] / norms[0] < 20

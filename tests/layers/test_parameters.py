@@ -8,7 +8,7 @@ import torch
 
 import shiftstate as ss
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 
 F, G, K = 3, 2, 4
 
@@ -135,10 +135,7 @@ def test_alive_means_that_the_input_of_the_first_shift_is_still_felt_at_the_last
 
     def reach(init):
         torch.manual_seed(0)
-        layer = layer_class(1, 4, 32, init=init, mixing=mixing, bias=False).double()
-        for name, parameter in layer.named_parameters():
-            if name.endswith("x") and name.startswith("h_"):
-                torch.nn.init.zeros_(parameter)  # no direct input: only w_0 is left
+        layer = layer_class(1, 4, 32, init=init, mixing=mixing, bias=False, input="first").double()
         norms = layer.trace(torch.rand(5, 50, 1).double(), shift).states.flatten(1).norm(dim=1)
         return (norms[-1] / norms[0]).item()
 

@@ -6,7 +6,7 @@ import torch
 import shiftstate as ss
 from shiftstate import memory
 from shiftstate.layers import LAYERS, size
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.layers.size import LargeBankWarning
 
 PAIR = ss.Shift.from_edges([[0, 1], [1, 0]])

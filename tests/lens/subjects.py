@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 import shiftstate as ss
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests import example_graphs
 from tests.example_filters import GRU
 from tests.example_graphs import cycle, path

@@ -308,17 +308,25 @@ def test_lazy_layers_take_their_size_from_the_first_call(conv_class, mixing, in_
     assert all(parameter.grad is not None for parameter in lazy.parameters())
 
 
+WITH_INPUT = [conv_class for conv_class in CONVS if "input" in conv_class.layer_class.option_names()]
+
+
+@pytest.mark.parametrize("in_channels", [3, 4])
 @pytest.mark.parametrize("mixing", ["bank", "dense", "depthwise"])
-@pytest.mark.parametrize("conv_class", CONVS)
-def test_lazy_layers_take_their_size_from_a_state_dict(conv_class, mixing):
-    trained = conv_class(4, 3, mixing=mixing)
+@pytest.mark.parametrize(
+    ("conv_class", "options"),
+    [*((one, {}) for one in CONVS), *((one, {"input": "first"}) for one in WITH_INPUT)],
+)
+def test_lazy_layers_take_their_size_from_a_state_dict(conv_class, options, mixing, in_channels):
+    trained = conv_class(in_channels, 3, mixing=mixing, **options)
     file = io.BytesIO()
     torch.save(trained.state_dict(), file)
     file.seek(0)
-    lazy = copy.deepcopy(conv_class(-1, 3, mixing=mixing))
+    lazy = copy.deepcopy(conv_class(-1, 3, mixing=mixing, **options))
     lazy.reset_parameters()
     lazy.load_state_dict(torch.load(file, weights_only=True))
-    assert torch.equal(lazy(signal(N, 4), graph()[0]), trained(signal(N, 4), graph()[0]))
+    x, edges = signal(N, in_channels), graph()[0]
+    assert torch.equal(lazy(x, edges), trained(x, edges))
 
 
 @pytest.mark.parametrize("conv_class", CONVS)

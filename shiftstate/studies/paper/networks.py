@@ -8,7 +8,7 @@ import torch
 from shiftstate.checks import check_whole
 from shiftstate.filters.activations import ACTIVATIONS
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import INITS, KERNELS, MIXINGS
+from shiftstate.layers.options import INITS, KERNELS, MIXINGS
 from shiftstate.machine.run import count_parameters, drawing
 from shiftstate.machine.settings import Training, added, check_choices, check_range, check_seed
 from shiftstate.machine.study import Data, Measure

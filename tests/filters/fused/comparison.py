@@ -26,11 +26,12 @@ RECURRENT = [kind for kind in KINDS if isinstance(CELLS[LAYERS[kind].fused], Cel
 
 
 def _variants(kind):
-    """The defaults; and where there are such options, smooth activations, which the kernels are compiled for anew."""
+    """The defaults; where there are such options, smooth activations, and x as w_0 only: kernels compiled for each."""
     known = LAYERS[kind](1, 1, 0).options()
     smooth = {name: "tanh" for name in known if name.endswith("_activation")}
     smooth |= {"gate_bias": True} if "gate_bias" in known else {}
-    return [{}, smooth] if smooth else [{}]
+    first = {"input": "first"} if "input" in known else {}
+    return [{}, *(options for options in (smooth, first) if options)]
 
 
 VARIANTS = [(kind, options) for kind in KINDS for options in _variants(kind)]

@@ -9,7 +9,7 @@ import shiftstate as ss
 from shiftstate.filters.activations import ACTIVATIONS
 from shiftstate.filters.fused.cells import CELLS
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.testing import assert_alive
 from shiftstate.testing.inputs import graph
 from tests.filters.fused.comparison import (

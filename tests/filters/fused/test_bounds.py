@@ -6,7 +6,7 @@ import torch
 import shiftstate as ss
 from shiftstate.graphs.operators import Sparse
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests.filters.fused.comparison import RECURRENT, filter_arguments, pair, ragged, signal
 
 N, B, G, F, K = 6, 4, 2, 3, 3

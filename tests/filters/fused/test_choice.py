@@ -5,7 +5,7 @@ import torch
 
 import shiftstate as ss
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests.example_filters import GRU
 from tests.filters.fused.comparison import KINDS, assert_same, cycle, pair, results, signal
 

@@ -7,7 +7,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from shiftstate.filters.fused import matrix, pool, scalar
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.testing.measure import peak_bytes
 from tests.filters.fused.comparison import KINDS, RECURRENT, cycle, filter_arguments, pair, ragged, signal
 

@@ -8,7 +8,7 @@ import torch
 
 import shiftstate as ss
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.testing.inputs import graph
 from tests.filters.fused.comparison import KINDS, RECURRENT, deviation, label, pair, results, signal
 

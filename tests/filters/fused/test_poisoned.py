@@ -11,7 +11,7 @@ import torch
 from shiftstate.filters import fused
 from shiftstate.filters.fused import buffers, matmul, matrix, pool, product, scalar
 from shiftstate.filters.fused.cells.gcnn import bank, depthwise
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
 
 MODULES = (bank, depthwise, matrix, product, scalar)

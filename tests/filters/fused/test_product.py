@@ -6,7 +6,7 @@ import torch
 from shiftstate.filters.fused import product
 from shiftstate.filters.fused.blocks import TILE
 from shiftstate.filters.fused.product import Product
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests.filters.fused.comparison import KINDS, assert_same, pair, ragged, results, signal
 
 

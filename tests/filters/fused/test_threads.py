@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from shiftstate.filters.fused import blocks, pool
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from tests.filters.fused.comparison import KINDS, assert_identical, pair, ragged, results, signal
 
 

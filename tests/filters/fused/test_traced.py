@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import shiftstate as ss
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.testing.inputs import graph
 from tests.filters.fused import comparison
 from tests.filters.fused.comparison import (

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import shiftstate as ss
 from shiftstate.cli import main
 from shiftstate.layers import LAYERS
-from shiftstate.layers.base import MIXINGS
+from shiftstate.layers.options import MIXINGS
 from shiftstate.machine.page.lens_form import check_lens
 from shiftstate.machine.page.lenses import read_lenses
 from shiftstate.machine.page.render import embed
