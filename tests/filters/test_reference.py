@@ -24,7 +24,7 @@ def variants(kind):
     names = [name for name in known if name.endswith("_activation")]
     biases = [{"gate_bias": bias} for bias in (False, True)] if "gate_bias" in known else [{}]
     choices = [{name: "relu" for name in names} | {one: name} for one in names for name in ACTIVATIONS] or [{}]
-    choices += [{"input": "first"}] if "input" in known else []
+    choices += [{name: "tanh" for name in names} | {"input": "first"}] if "input" in known else []
     return [choice | bias for bias in biases for choice in choices]
 
 
