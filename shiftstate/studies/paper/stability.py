@@ -23,7 +23,7 @@ from shiftstate.files import make_directory, write_whole
 from shiftstate.graphs import Shift, stochastic_block_model
 from shiftstate.graphs.lattices import ring
 from shiftstate.layers import GCNN, LSSM, RSN, Layer
-from shiftstate.layers.base import Init
+from shiftstate.layers.options import Init
 from shiftstate.lens import Dependence, LayerLens, dependence, examine
 from shiftstate.lens.as_json import number
 from shiftstate.pictures import render
