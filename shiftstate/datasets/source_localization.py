@@ -107,6 +107,14 @@ def find_clusters(graph: BlockGraph) -> Tensor:
     return torch.from_numpy(np.argsort(np.argsort(firsts))[np.searchsorted(names, found)])
 
 
+def recovered(graph: BlockGraph) -> tuple[bool, bool]:
+    """Whether spectral clustering finds the blocks themselves, and whether it finds the sources of "hub" at least."""
+    blocks = torch.equal(find_clusters(graph), graph.blocks)
+    generator = np.random.default_rng()  # not drawn from
+    clusters, hubs = (_candidates(graph, source, generator) for source in ("clusters", "hub"))
+    return blocks, all(np.array_equal(*pair) for pair in zip(clusters, hubs, strict=True))
+
+
 def _candidates(graph: BlockGraph, source: str, generator: np.random.Generator) -> list[NDArray[np.int64]]:
     """The nodes of every class that can be its source, in order of their ids."""
     classes = find_clusters(graph) if source == "clusters" else graph.blocks

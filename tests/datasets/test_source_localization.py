@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from shiftstate.datasets import SourceLocalization
-from shiftstate.datasets.source_localization import find_clusters
+from shiftstate.datasets.source_localization import find_clusters, recovered
 from shiftstate.graphs import BlockGraph, stochastic_block_model
 
 GRAPH = stochastic_block_model([10] * 5, 0.8, 0.2, seed=0)
@@ -161,6 +161,17 @@ def test_clusters_are_the_blocks_where_the_graph_has_clear_ones():
     ours, hub = (generate(shuffled, source=source) for source in ("clusters", "hub"))
     assert torch.equal(ours.train.x, hub.train.x)
     assert torch.equal(ours.train.y, hub.train.y)
+    assert recovered(shuffled) == (True, True)
+
+
+def test_clusters_that_are_not_the_blocks_may_have_their_sources_or_not():
+    leaf = torch.zeros(7, 7)
+    for i, j in [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (0, 3), (5, 6)]:
+        leaf[i, j] = leaf[j, i] = 1
+    moved = BlockGraph(leaf, torch.tensor([0, 0, 0, 1, 1, 1, 0]))  # node 6 hangs on the other block
+    assert recovered(moved) == (False, True)
+    swapped = BlockGraph(leaf, torch.tensor([0, 1, 0, 0, 1, 1, 1]))
+    assert recovered(swapped) == (False, False)
 
 
 def test_one_source_is_a_node_of_the_block_the_same_for_all_samples():

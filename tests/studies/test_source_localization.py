@@ -1,5 +1,6 @@
 """One trial: everything but the filter is shared, and the same configuration gives the same numbers."""
 
+import json
 from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from shiftstate.machine.run import count_parameters, run
 from shiftstate.machine.settings import keys
 from shiftstate.machine.trial import STREAMS
 from shiftstate.studies.paper.networks import build, matched_channels
-from shiftstate.studies.paper.source_localization import SourceSettings, draw_graph
+from shiftstate.studies.paper.source_localization import SourceSettings, clusters_found, draw_graph
 from shiftstate.training import Fit
 
 NODES = SimpleNamespace(shift=SimpleNamespace(num_nodes=12))
@@ -245,3 +246,15 @@ def test_a_matched_gcnn_has_the_parameter_count_that_comes_nearest(match, model,
     gaps = {channels: abs(size("gcnn", channels) - goal) for channels in (chosen - 1, chosen, chosen + 1) if channels}
     assert gaps[chosen] == min(gaps.values())
     assert matched_channels(trial(filter=model, K=K, L=L, match=match), 12) == own
+
+
+def test_a_record_of_clusters_counts_the_graphs_on_which_they_are_the_blocks(trial):
+    easy = {"block_sizes": (6, 6), "p": 1.0, "q": 0.06}
+    trials = [trial(graph=graph, source="clusters", **easy) for graph in (0, 0, 1)]
+    files = clusters_found([SimpleNamespace(trial=one) for one in [*trials, trial(graph=2, source="hub")]])
+    assert json.loads(files["clusters.json"]) == {
+        "graphs": 2,
+        "clusters_are_the_blocks": 2,
+        "sources_are_those_of_hub": 2,
+    }
+    assert clusters_found([SimpleNamespace(trial=trial())]) == {}

@@ -9,7 +9,7 @@ from shiftstate.machine.study import Study
 from shiftstate.studies.paper.authorship import TABLE2
 from shiftstate.studies.paper.claims import claims
 from shiftstate.studies.paper.published import PUBLISHED
-from shiftstate.studies.paper.source_localization import FIGURE1, TABLE1
+from shiftstate.studies.paper.source_localization import FIGURE1, TABLE1, clusters_found
 
 PRESETS = (
     "smoke",
@@ -57,6 +57,7 @@ STUDY = Study(
         "of means, against the strongest rival if there are several; p is two-sided, after Holm's correction over the "
         "claims that could be tested; n counts graphs or, for texts, splits or books."
     ),
+    extras=clusters_found,
     names_metric=False,
 )
 

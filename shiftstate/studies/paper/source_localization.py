@@ -1,5 +1,6 @@
 """Source localization, Figure 1 and Table 1: from which block of a graph did a diffused signal come?"""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,8 +10,9 @@ import torch
 
 from shiftstate.checks import check_name, check_whole
 from shiftstate.datasets import SourceLocalization
-from shiftstate.datasets.source_localization import Source
+from shiftstate.datasets.source_localization import Source, recovered
 from shiftstate.graphs import BlockGraph, stochastic_block_model
+from shiftstate.machine.results.columns import Result
 from shiftstate.machine.settings import Training, check_range
 from shiftstate.machine.study import Axis, Count, Experiment, Landmark, Picture, Requirement
 from shiftstate.machine.trial import Trial
@@ -104,6 +106,21 @@ def _landmarks(trials: Sequence[Trial]) -> list[Landmark]:
             f"{100 * one.exact:.1f} % with their amplitudes.",
         )
     ]
+
+
+def clusters_found(results: Sequence[Result]) -> dict[str, str]:
+    """clusters.json, where classes are clusters: on how many graphs they are the blocks, or have the same sources."""
+    graphs = {
+        trial.unit: trial
+        for trial in (result.trial for result in results)
+        if isinstance(trial.settings.data, SourceSignals) and trial.settings.data.source == "clusters"
+    }
+    if not graphs:
+        return {}
+    found = [recovered(draw_graph(trial)) for trial in graphs.values()]
+    blocks, sources = (sum(one) for one in zip(*found, strict=True))
+    counts = {"graphs": len(found), "clusters_are_the_blocks": blocks, "sources_are_those_of_hub": sources}
+    return {"clusters.json": json.dumps(counts) + "\n"}
 
 
 def _requires(trials: Sequence[Trial]) -> list[Requirement]:
