@@ -140,12 +140,22 @@ def from_scipy(matrix: Any) -> Sparse:
     try:
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)
+        if matrix.format == "csr" and matrix.has_canonical_format and matrix.indices.dtype == np.int32:
+            return _from_sorted_rows(sp.csr_array(matrix))
         coo = sp.coo_array(matrix)
     except ValueError as error:
         raise ValueError(f"matrix has wrong indices ({error}); {SOUND}") from None
     row, col = (torch.from_numpy(np.asarray(index, dtype=np.int64)) for index in coo.coords)
     values = as_floating(as_tensor("matrix", coo.data), "matrix")
     return Sparse.from_entries(row, col, values, matrix.shape[0])
+
+
+def _from_sorted_rows(matrix: sp.csr_array) -> Sparse:
+    """S from compressed rows in order, without a duplicate: nothing has to be sorted, SciPy transposes by counting."""
+    back = matrix.T.tocsr()
+    indices = [as_tensor("matrix", one) for one in (matrix.indptr, matrix.indices, back.indptr, back.indices)]
+    values, t_values = (as_floating(as_tensor("matrix", one.data), "matrix") for one in (matrix, back))
+    return Sparse(indices[0], indices[1], values, indices[2], indices[3], t_values)
 
 
 def from_torch_sparse(matrix: Tensor) -> Sparse:

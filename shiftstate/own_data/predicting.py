@@ -14,9 +14,8 @@ from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
 from shiftstate.files import writing_whole
 from shiftstate.graphs import Shift
-from shiftstate.own_data.problems import Say, read_features, signal_columns
-from shiftstate.tables import read_graph, read_table
-from shiftstate.tables.reading import read_blocks
+from shiftstate.own_data.joining import Say, read_features, signal_columns
+from shiftstate.tables import read_blocks, read_graph, read_table
 
 
 def predict(
@@ -83,14 +82,14 @@ def _signals(estimator: Any, shift: Shift, names: list[str], signals: Path, say:
     yield _head("row", estimator)
     done = 0
     for table in read_blocks(signals):
-        X = signal_columns(table, names, set(), shift, "refuse", say if not done else _nothing)
+        X = signal_columns(table, names, set(), "refuse", say if not done else _nothing)
         yield from _lines([str(done + row + 1) for row in range(len(X))], estimator, shift, X)
         done += len(X)
 
 
 def _series(estimator: Forecaster, shift: Shift, names: list[str], signals: Path, say: Say) -> Iterator[list[Any]]:
     table = read_table(signals)
-    X = signal_columns(table, names, set(), shift, "mask", say)
+    X = signal_columns(table, names, set(), "mask", say)
     if len(X) < estimator.history:
         raise ValueError(f"{signals} has {len(X)} rows; expected at least {estimator.history}, the history")
     found = estimator.predict(shift, X[-estimator.history :])

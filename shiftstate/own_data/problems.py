@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 from shiftstate.graphs import Shift
+from shiftstate.own_data.joining import (
+    Say,
+    check_names,
+    columns_of,
+    first_three,
+    name_column,
+    read_features,
+    series_names,
+    signal_columns,
+    tell,
+)
+from shiftstate.own_data.missing import settled, without_gaps
 from shiftstate.own_data.settings import TrainSettings
-from shiftstate.tables import NamedGraph, Table, read_graph, read_table
-from shiftstate.tables.reading import MATRICES, read_matrix
+from shiftstate.own_data.splitting import Mask, split_rows, split_times
+from shiftstate.tables import MATRICES, NamedGraph, Table, read_graph, read_matrix, read_table
+from shiftstate.tables.matrices import VALUES, read_arrays
+from shiftstate.tables.table import is_whole, short
 
 Array = NDArray[Any]
-Mask = NDArray[np.bool_]
-Say = Callable[[str], None]
-
-SPLITS = {
-    "train": "train",
-    "training": "train",
-    "valid": "valid",
-    "validation": "valid",
-    "val": "valid",
-    "test": "test",
-}
-PARTS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
@@ -61,205 +62,188 @@ def _graph(settings: TrainSettings, nodes: Sequence[str] | None, say: Say) -> Na
 def _node_problem(settings: TrainSettings, say: Say) -> Problem:
     assert settings.nodes is not None
     table = read_table(settings.nodes)
-    name = settings.name or next(iter(table.columns))
-    names = table.strings(name)
-    _check_names(table, names, name)
+    tell(table, say)
+    taken = {settings.target, *settings.split, settings.groups}
+    for one in (settings.target, *settings.split):
+        table.column(str(one))
+    name = name_column(table, settings.name, taken)
+    names = _row_names(settings, table, name, say)
     graph = _graph(settings, names, say)
-    taken = {name, settings.target, settings.split}
-    if settings.features is None:
-        chosen = [one for one in table.numeric_names() if one not in taken]
-        if not chosen:
-            raise ValueError(
-                f"{table.path} has no numbers beside {name!r}, target and split; expected features: --features"
-            )
-        X, features = _columns(table, chosen, settings.missing), chosen
-    else:
-        X, features = read_features(settings.features, names, settings.missing, say)
     y = _targets(table, settings)
-    masks = _masks(table, settings, y, say)
+    masks, how = split_rows(table, settings, y)
+    _check_targets(table, settings, y, masks)
+    X, features = _features(settings, table, names, taken | {name}, say)
+    say(f"split {how}")
+    scale = str(settings.options.get("scale", "auto"))
+    X = without_gaps(X, masks["train"], X.shape[1], scale)
+    _check_spread(X, masks["train"], features, say)
     return Problem(graph.shift, X, y, masks, names, names, features)
 
 
+def _row_names(settings: TrainSettings, table: Table, name: str | None, say: Say) -> list[str]:
+    """The names of the nodes; without a column of them positions, counted as the edges count them."""
+    if name is not None:
+        names = table.strings(name)
+        check_names(table, names, name)
+        if settings.name is None:
+            say(f"{table.path.name}: nodes are named by column {name!r}")
+        return names
+    graph = read_graph(settings.edges, None, settings.source, settings.destination, settings.weight, settings.directed)
+    first = 1 if graph.names is not None and str(len(table)) in graph.names and "0" not in graph.names else 0
+    say(f"{table.path.name}: no column names the nodes, so row i is node i, counted from {first}")
+    return [str(row + first) for row in range(len(table))]
+
+
+def _features(
+    settings: TrainSettings, table: Table, names: list[str], taken: set[str | None], say: Say
+) -> tuple[NDArray[np.float64], list[str]]:
+    if settings.features is not None:
+        return read_features(settings.features, names, settings.missing, say)
+    chosen = [one for one in table.numeric_names() if one not in taken]
+    beside = table.path.suffix.lower() == ".npz" and {*VALUES} & {*read_arrays(table.path)}
+    if not chosen and beside:
+        return read_features(table.path, names, settings.missing, say)
+    left = [one for one in table.columns if one not in taken and one not in chosen]
+    if not chosen:
+        raise ValueError(f"{table.path} has no numbers beside names, target and split; expected features: --features")
+    if left:
+        say(f"{table.path.name}: columns without numbers are not used as features: {first_three(left)}")
+    return columns_of(table, chosen, settings.missing), chosen
+
+
 def _signal_problem(settings: TrainSettings, say: Say) -> Problem:
-    assert settings.signals is not None
-    table = read_table(settings.signals)
-    graph = _graph(settings, None, say)
-    others = {settings.target, settings.split}
-    nodes = graph.names or [one for one in table.numeric_names() if one not in others]
-    X = signal_columns(table, nodes, others, graph.shift, settings.missing, say)
+    X, nodes, table, shift = _signals(settings, say)
+    if settings.targets is not None:
+        table = read_table(settings.targets)
+        tell(table, say)
+        say(f"{settings.targets.name}: row i belongs to signal i")
+    if table is None:
+        raise ValueError(
+            f"{settings.signals} has no columns with names; expected the targets in a table: --targets FILE"
+        )
+    if len(table) != len(X):
+        raise ValueError(f"{table.path} has {len(table)} rows; expected {len(X)}, one per signal")
     y = _targets(table, settings)
-    masks = _masks(table, settings, y, say)
-    rows = [str(row + 1) for row in range(len(table))]
-    return Problem(graph.shift, X, y, masks, rows, list(nodes), [])
+    masks, how = split_rows(table, settings, y)
+    _check_targets(table, settings, y, masks)
+    say(f"split {how}")
+    channels = X.shape[2] if X.ndim == 3 else 1
+    X = without_gaps(X, masks["train"], channels, str(settings.options.get("scale", "auto")))
+    if np.ptp(X[masks["train"]]) == 0:
+        raise ValueError(f"{settings.signals} has the same value everywhere; expected signals that differ")
+    return Problem(shift, X, y, masks, [str(row + 1) for row in range(len(X))], nodes, [])
 
 
 def _forecast_problem(settings: TrainSettings, say: Say) -> Problem:
-    assert settings.signals is not None
-    table = read_table(settings.signals)
-    graph = _graph(settings, None, say)
-    nodes = graph.names or _series_names(table, graph.shift.num_nodes)
-    missing = "mask" if settings.missing == "zero=missing" else settings.missing
-    X = signal_columns(table, nodes, set(), graph.shift, missing, say)
-    first = len(X) - round(settings.fractions[2] * len(X))
-    begin = first - round(settings.fractions[1] / (1 - settings.fractions[2]) * first)
-    place = np.arange(len(X))
-    masks = {"train": place < begin, "valid": (place >= begin) & (place < first), "test": place >= first}
-    rest = [name for name in table.columns if name not in set(nodes)]
-    rows = table.strings(rest[0]) if rest else [str(row) for row in range(len(table))]
-    return Problem(graph.shift, X, None, masks, rows, list(nodes), [])
+    X, nodes, table, shift = _signals(settings, say)
+    if X.ndim != 2:
+        raise ValueError(f"{settings.signals} has the shape {X.shape}; expected (times, nodes)")
+    masks, how = split_times(table, settings, len(X))
+    say(f"split {how}")
+    rest = [] if table is None else [name for name in table.columns if name not in {*nodes, *settings.split}]
+    rows = [str(row) for row in range(len(X))] if table is None or not rest else table.strings(rest[0])
+    return Problem(shift, X, None, masks, rows, nodes, [])
 
 
-def read_features(path: Path, names: Sequence[str], missing: str, say: Say) -> tuple[NDArray[np.float64], list[str]]:
-    """Features of nodes: a matrix by position, or a table whose first column, if it holds names, is joined by them."""
+def _signals(settings: TrainSettings, say: Say) -> tuple[NDArray[np.float64], list[str], Table | None, Shift]:
+    """Signals or a series, the names of the nodes, the table that they stand in, and the graph."""
+    path, named = settings.signals, None
+    assert path is not None
+    missing = settings.missing
+    if settings.task == "forecast" and missing == "zero=missing":
+        missing = "mask"  # the forecaster itself knows zeros for missing, also in predictions
+    if settings.nodes is not None:
+        named = read_table(settings.nodes).strings(settings.name or next(iter(read_table(settings.nodes).columns)))
     if path.suffix.lower() in MATRICES:
-        matrix = read_matrix(path)
-        if matrix.ndim != 2 or len(matrix) != len(names):
-            raise ValueError(f"{path} has the shape {matrix.shape}; expected ({len(names)}, features), a row per node")
-        say(f"{path.name}: row i belongs to node i of the table of nodes")
-        return _settled(matrix, path, missing, [str(i + 1) for i in range(matrix.shape[1])]), [
-            f"{path.stem} {i + 1}" for i in range(matrix.shape[1])
-        ]
+        X = read_matrix(path, ("x", *VALUES))
+        if X.ndim not in (2, 3):
+            raise ValueError(f"{path} has the shape {X.shape}; expected (signals, nodes) or (signals, nodes, channels)")
+        graph = _graph(settings, named or [str(node) for node in range(X.shape[1])], say)
+        table = _beside(path)
+        nodes = graph.names or [str(node) for node in range(X.shape[1])]
+        if X.shape[1] != graph.shift.num_nodes:
+            raise ValueError(f"{path} has {X.shape[1]} columns; expected {graph.shift.num_nodes}, one per node")
+        say(f"{path.name}: column i belongs to node i")
+        return settled(X, path, missing, nodes), list(nodes), table, graph.shift
     table = read_table(path)
-    first = next(iter(table.columns))
-    keys = table.strings(first)
-    place = {key: row for row, key in enumerate(keys)}
-    lacking = [name for name in names if name not in place]
-    if lacking and len(lacking) == len(names) and len(table) == len(names):
-        columns = table.numeric_names()
-        say(f"{path.name}: no name matches, so row i belongs to node i")
-        return _columns(table, columns, missing), columns
-    if lacking:
-        shown = ", ".join(map(repr, lacking[:3]))
-        raise ValueError(
-            f"{path} has no features for {len(lacking)} of {len(names)} nodes (first: {shown}); expected a row per node"
-        )
-    if len(place) < len(keys):
-        _check_names(table, keys, first)
-    extra = len(keys) - len(names)
-    if extra:
-        say(f"{path.name}: {extra} rows belong to no node and are not used")
-    columns = [one for one in table.columns if one != first]
-    order = [place[name] for name in names]
-    return _columns(table, columns, missing)[order], columns
+    tell(table, say)
+    others = {settings.target, *settings.split, settings.groups}
+    graph = _graph_for(settings, table, named, others, say)
+    nodes = graph.names or series_names(table, graph.shift.num_nodes, others)
+    return signal_columns(table, nodes, others, missing, say), list(nodes), table, graph.shift
 
 
-def signal_columns(
-    table: Table, nodes: Sequence[str], others: set[Any], shift: Shift, missing: str, say: Say
-) -> NDArray[np.float64]:
-    """The columns of the nodes (rows, N), in the graph's order."""
-    lacking = [name for name in nodes if name not in table.columns]
-    if lacking:
-        shown = ", ".join(map(repr, lacking[:3]))
-        raise ValueError(
-            f"{table.path} has no column for {len(lacking)} of {len(nodes)} nodes (first: {shown}); expected one each"
-        )
-    if len(nodes) != shift.num_nodes:
-        raise ValueError(f"{table.path} has {len(nodes)} columns of signals; expected {shift.num_nodes}, one per node")
-    unused = [name for name in table.columns if name not in {*nodes} and name not in others]
-    if unused:
-        say(f"{table.path.name}: {len(unused)} columns belong to no node and are not used ({', '.join(unused[:3])})")
-    return _columns(table, nodes, missing)
+def _graph_for(
+    settings: TrainSettings, table: Table, named: Sequence[str] | None, others: set[str | None], say: Say
+) -> NamedGraph:
+    """The graph, its nodes in the order of the columns if its ends are positions of columns rather than their names."""
+    if named is not None:
+        return _graph(settings, named, say)
+    graph = read_graph(settings.edges, None, settings.source, settings.destination, settings.weight, settings.directed)
+    names = graph.names or []
+    numbered = bool(names) and not {*names} & {*table.columns} and all(one.isdecimal() for one in names)
+    if (numbered and not table.named) or (numbered and int(names[-1]) <= len(table.numeric_names())):
+        columns = [name for name in table.numeric_names() if name not in others]
+        return _graph(settings, columns, say)
+    for line in graph.said:
+        say(f"{settings.edges.name}: {line}")
+    return graph
 
 
-def _series_names(table: Table, count: int) -> list[str]:
-    """The columns of a series whose graph has no names: all numbers, or the last ones."""
-    numbers = table.numeric_names()
-    if len(numbers) < count:
-        raise ValueError(f"{table.path} has {len(numbers)} columns of numbers; expected {count}, one per node")
-    return numbers[-count:]
-
-
-def _columns(table: Table, names: Sequence[str], missing: str) -> NDArray[np.float64]:
-    values = np.column_stack([table.numbers(name) for name in names])
-    return _settled(values, table.path, missing, names, table.row(0))
-
-
-def _settled(
-    values: NDArray[np.float64], path: Path, missing: str, names: Sequence[str], first: int = 1
-) -> NDArray[np.float64]:
-    """Missing values as the user says: refused with their place, kept (mask), or filled along the rows."""
-    bad = ~np.isfinite(values)
-    if missing == "mask" or not bad.any():
-        return values
-    if missing == "interpolate":
-        rows = np.arange(len(values))
-        for column in np.flatnonzero(bad.any(0)):
-            known = ~bad[:, column]
-            if known.any():
-                values[:, column] = np.interp(rows, rows[known], values[known, column])
-        bad = ~np.isfinite(values)
-    if bad.any():
-        row, place = (int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{path}: row {row + first}, column {names[place]!r} is empty or not finite, the first of "
-            f"{int(bad.sum())} such values; expected numbers; or say what to do with missing ones: --missing "
-            "mask|interpolate|zero=missing"
-        )
-    return values
+def _beside(path: Path) -> Table | None:
+    """The columns that stand beside a matrix in an .npz."""
+    try:
+        return read_table(path) if path.suffix.lower() == ".npz" else None
+    except ValueError:
+        return None
 
 
 def _targets(table: Table, settings: TrainSettings) -> Array:
     assert settings.target is not None
     if settings.task.endswith("regression"):
         return table.numbers(settings.target)
+    column = table.column(settings.target)
+    if not is_whole(column) and settings.target in table.numeric_names():
+        values = table.numbers(settings.target)
+        if (np.nan_to_num(values) % 1).any():
+            row = int(np.flatnonzero(np.nan_to_num(values) % 1)[0])
+            raise ValueError(
+                f"{table.path}: row {table.row(row)}, column {settings.target!r} holds {values[row]}; expected "
+                f"classes: --task {settings.task.replace('classification', 'regression')} learns numbers"
+            )
     return np.array(table.strings(settings.target), dtype=object)
 
 
-def _masks(table: Table, settings: TrainSettings, y: Array, say: Say) -> dict[str, Mask]:
-    known = np.array([label != "" for label in y]) if y.dtype == object else np.isfinite(y)
-    if settings.split is not None:
-        return _told_masks(table, settings.split, known)
-    places = np.flatnonzero(known)
-    strata = y[places] if y.dtype == object else None
-    rest_share = settings.fractions[1] + settings.fractions[2]
-    learn, rest = _parted(places, rest_share, strata, settings.random_state)
-    strata = None if strata is None else y[rest]
-    choose, judge = _parted(rest, settings.fractions[2] / rest_share, strata, settings.random_state)
-    masks = {name: np.zeros(len(y), bool) for name in PARTS}
-    for name, rows in zip(PARTS, (learn, choose, judge), strict=True):
-        masks[name][rows] = True
-    say(f"split at random: {', '.join(f'{int(mask.sum())} {name}' for name, mask in masks.items())}")
-    return masks
-
-
-def _parted(places: Array, share: float, strata: Array | None, seed: int) -> tuple[Array, Array]:
-    if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
-        strata = None
-    try:
-        first, second = train_test_split(places, test_size=share, random_state=seed, stratify=strata)
-    except ValueError as error:
-        raise ValueError(f"{len(places)} rows with a target cannot be split ({error}); expected more of them") from None
-    return first, second
-
-
-def _told_masks(table: Table, column: str, known: Mask) -> dict[str, Mask]:
-    words = [word.strip().lower() for word in table.strings(column)]
-    strange = next((word for word in words if word and word not in SPLITS), None)
-    if strange is not None:
-        row = table.row(words.index(strange))
+def _check_targets(table: Table, settings: TrainSettings, y: Array, masks: dict[str, Mask]) -> None:
+    """Raise if there is nothing to learn, or a class that is only judged."""
+    learn, column = masks["train"], settings.target
+    if y.dtype != object:
+        if np.ptp(y[learn]) == 0:
+            raise ValueError(
+                f"{table.path}: column {column!r} is {y[learn][0]:g} in all training rows; nothing to learn"
+            )
+        return
+    classes = {*y[learn]}
+    if len(classes) < 2:
         raise ValueError(
-            f"{table.path}: row {row}, column {column!r} holds {strange!r}; expected train, valid, test, or nothing"
+            f"{table.path}: column {column!r} has one class only in the training rows, {short(y[learn][0])}; "
+            "expected at least two"
         )
-    masks = {name: np.array([SPLITS.get(word) == name for word in words]) for name in PARTS}
-    for name, mask in masks.items():
-        if not mask.any():
+    for name in ("valid", "test"):
+        strange = np.flatnonzero(masks[name] & np.array([label not in classes for label in y]))
+        if len(strange):
             raise ValueError(
-                f"{table.path}: column {column!r} has no row of {name}; expected train, valid and test rows"
+                f"{table.path}: row {table.row(int(strange[0]))}, column {column!r} holds {short(y[strange[0]])} in "
+                f"{name}, a class that no training row has"
             )
-        if not known[mask].all():
-            row = table.row(int(np.flatnonzero(mask & ~known)[0]))
-            raise ValueError(f"{table.path}: row {row} is in {name} and has no target; expected one")
-    return masks
 
 
-def _check_names(table: Table, names: Sequence[str], column: str) -> None:
-    seen: dict[str, int] = {}
-    for row, name in enumerate(names):
-        if name == "":
-            raise ValueError(f"{table.path}: row {table.row(row)}, column {column!r} is empty; expected a name")
-        if name in seen:
-            raise ValueError(
-                f"{table.path}: rows {table.row(seen[name])} and {table.row(row)} are both called "
-                f"{name!r}; expected different names"
-            )
-        seen[name] = row
+def _check_spread(X: NDArray[np.float64], train: Mask, names: Sequence[str], say: Say) -> None:
+    """Say which features are the same for all training rows; raise if all are."""
+    constant = np.flatnonzero(np.ptp(X[train], axis=0) == 0)
+    if not len(constant):
+        return
+    shown = first_three([names[int(place)] for place in constant])
+    if np.ptp(X, axis=0).max() == 0:
+        raise ValueError(f"all {len(names)} features are constant (first: {shown}); expected some that differ by node")
+    say(f"{len(constant)} of {len(names)} features are constant in the training rows (first: {shown})")

@@ -11,6 +11,8 @@ from shiftstate.checks import check_name, check_seed, check_whole
 
 TASKS = ("node-classification", "node-regression", "signal-classification", "signal-regression", "forecast")
 MISSING = ("refuse", "mask", "interpolate", "zero=missing")
+SEEDS = 3
+"""Trainings of the kept model; with several splits one on each."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,12 @@ class TrainSettings:
     features: Path | None = None
     signals: Path | None = None
     target: str | None = None
-    split: str | None = None
+    targets: Path | None = None
+    """A table with a row per signal, where the signals stand in a matrix."""
+    split: tuple[str, ...] = ()
+    """Columns that say train, valid or test; with several all is done for each."""
+    groups: str | None = None
+    """Rows that are alike here stay together in a random split."""
     name: str | None = None
     """The column of node names in the table of nodes; the first by default."""
     source: str | None = None

@@ -11,8 +11,9 @@ import numpy as np
 from shiftstate.estimators import ESTIMATORS, Comparison, Estimator, Forecaster, compare
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.files import make_directory, write_whole
+from shiftstate.own_data.joining import Say
 from shiftstate.own_data.leaving import graph_bytes, write_run
-from shiftstate.own_data.problems import Problem, Say, read_problem
+from shiftstate.own_data.problems import Problem, read_problem
 from shiftstate.own_data.settings import TrainSettings
 
 SETTINGS = "settings.json"

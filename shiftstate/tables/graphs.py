@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from shiftstate.files import open_regular
 from shiftstate.graphs import Shift
-from shiftstate.tables.reading import MATRICES, Table, arrow, is_number, read_sparse, read_table
+from shiftstate.tables.edges import Columns, assembled, edges_of, strangers_named
+from shiftstate.tables.matrices import MATRICES, read_array, read_arrays
+from shiftstate.tables.reading import read_table
+from shiftstate.tables.table import Table, first_line
 
-SOURCES = ("source", "src", "from", "u", "node1", "id1", "head")
-TARGETS = ("target", "dst", "to", "v", "node2", "id2", "tail")
-WEIGHTS = ("weight", "w", "value")
 ADJACENCY = 4
 """A square table of numbers with at least so many columns is an adjacency matrix."""
+EDGES, WEIGHTS = ("edges", "edge_index"), ("weight", "weights", "edge_weight", "edge_weights")
+"""Names of the arrays of an .npz that holds a list of edges."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def read_graph(
     weight: str | None = None,
     directed: bool = False,
 ) -> NamedGraph:
-    """A graph from an edge list (.csv, .tsv, .parquet), a GraphML file, or a matrix (.csv, .mtx, .npz, .npy).
+    """A graph from an edge list (.csv, .tsv, .parquet, .npz), a GraphML file, or a matrix (.csv, .mtx, .npz, .npy).
 
     Args:
         path: the file.
@@ -51,103 +52,98 @@ def read_graph(
     """
     path = Path(path)
     kind = path.suffix.lower()
+    columns = Columns(source, target, weight)
     if kind in MATRICES:
-        return _from_matrix(path, read_sparse(path), nodes, directed)
+        return _from_arrays(path, nodes, directed)
     if kind in (".graphml", ".xml"):
-        return _from_graphml(path, nodes, directed)
+        return _from_graphml(path, nodes)
     table = read_table(path)
-    if _is_adjacency(table):
+    square = _adjacency(table)
+    if square is not None:
+        names, matrix = square
         if source or target:
             raise ValueError(f"{path} is a square table of numbers, an adjacency matrix; expected no source and target")
-        matrix = np.column_stack([table.numbers(name) for name in table.columns])
-        if np.isnan(matrix).any():
-            row, column = (int(i) for i in np.argwhere(np.isnan(matrix))[0])
-            raise ValueError(f"{path}: row {table.row(row)}, column {column + 1} is empty; expected a number")
-        names = list(table.columns) if table.named else None
-        return _from_matrix(path, sp.coo_array(matrix), nodes if nodes is not None else names, directed)
-    return _from_edges(table, nodes, source, target, weight, directed)
+        return _from_matrix(path, matrix, nodes, names, directed)
+    ends, weights, names, said = edges_of(table, columns, nodes)
+    shift, more = assembled(ends, weights, len(names), directed)
+    return NamedGraph(shift, names, (*table.said, *said, *more))
 
 
-def _from_edges(
-    table: Table,
-    nodes: Sequence[str] | None,
-    source: str | None,
-    target: str | None,
-    weight: str | None,
-    directed: bool,
+def _from_arrays(path: Path, nodes: Sequence[str] | None, directed: bool) -> NamedGraph:
+    """A square matrix, or a list of edges (2, E) or (E, 2) of whole numbers."""
+    found = read_array(path, ("adjacency", "adj", "A", *EDGES))
+    flat = found.ndim == 2 and 2 in found.shape and found.shape[0] != found.shape[1]
+    if not sp.issparse(found) and flat and found.dtype.kind in "iu":
+        ends = np.asarray(found if found.shape[0] == 2 else found.T, dtype=np.int64)
+        return _from_positions(path, ends, nodes, directed)
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf" or not found.shape[0]:
+        raise ValueError(
+            f"{path} holds {found.dtype} of shape {found.shape}; expected a square matrix of numbers, or edges (2, E)"
+        )
+    return _from_matrix(path, sp.coo_array(found), nodes, None, directed)
+
+
+def _from_positions(path: Path, ends: Any, nodes: Sequence[str] | None, directed: bool) -> NamedGraph:
+    count = len(nodes) if nodes is not None else int(ends.max(initial=-1)) + 1
+    if not ends.size or ends.min() < 0 or ends.max() >= count:
+        wrong = int(ends.min()) if ends.size and ends.min() < 0 else int(ends.max(initial=0))
+        raise ValueError(f"{path} has an edge of node {wrong}; expected positions from 0 to {max(count - 1, 0)}")
+    weights = None
+    if path.suffix.lower() == ".npz":
+        arrays = read_arrays(path)
+        weights = next((arrays[name] for name in WEIGHTS if name in arrays), None)
+        if weights is not None and (weights.shape != ends.shape[1:] or weights.dtype.kind not in "iuf"):
+            raise ValueError(f"{path} has weights of shape {weights.shape}; expected one per edge, {ends.shape[1:]}")
+    shift, said = assembled(ends, weights, count, directed)
+    names = None if nodes is None else list(nodes)
+    return NamedGraph(shift, names, ("edges between positions, counted from 0", *said))
+
+
+def _adjacency(table: Table) -> tuple[list[str] | None, Any] | None:
+    """Names and matrix, if a table is a square one of numbers, perhaps with the names of its rows before them."""
+    columns = list(table.columns)
+    first = None
+    if len(columns) == len(table) + 1:
+        first, *columns = columns
+    if len(columns) != len(table) or len(table) < ADJACENCY or not {*columns} <= {*table.numeric_names()}:
+        return None
+    if first is not None and table.strings(first) != columns:
+        return None
+    matrix = np.column_stack([table.numbers(name) for name in columns])
+    if np.isnan(matrix).any():
+        row, column = (int(i) for i in np.argwhere(np.isnan(matrix))[0])
+        raise ValueError(
+            f"{table.path}: row {table.row(row)}, column {column + 1 + (first is not None)} is empty; expected a number"
+        )
+    return (columns if table.named else None), sp.coo_array(matrix)
+
+
+def _from_matrix(
+    path: Path, matrix: Any, nodes: Sequence[str] | None, own: list[str] | None, directed: bool
 ) -> NamedGraph:
-    if len(table.columns) < 2:
-        raise ValueError(f"{table.path} has one column; expected an edge list with a source and a target")
-    names = list(table.columns)
-    from_column = source or _guess(names, SOURCES) or names[0]
-    to_column = target or _guess(names, TARGETS) or next(name for name in names if name != from_column)
-    weight = weight or _guess(names, WEIGHTS)
-    said = [f"edges lead from {from_column!r} to {to_column!r}" + (f", weighted by {weight!r}" if weight else "")]
-    ends, known = _numbered(table, from_column, to_column, nodes)
-    values = None
-    if weight:
-        values = table.numbers(weight)
-        bad = np.flatnonzero(~np.isfinite(values))
-        if len(bad):
-            raise ValueError(
-                f"{table.path}: row {table.row(int(bad[0]))}, column {weight!r} is {values[bad[0]]}; "
-                "expected a finite weight"
-            )
-    return NamedGraph(_shift(ends, values, len(known), directed, said), known, tuple(said))
-
-
-def _numbered(
-    table: Table, source: str, target: str, nodes: Sequence[str] | None
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Edges (2, E) as positions of nodes, and the names of the nodes."""
-    pa, pc = arrow(), arrow("compute")
-    columns = [table.column(source), table.column(target)]
-    whole = all(is_number(one) and not arrow("types").is_floating(one.type) for one in columns)
-    for name, column in zip((source, target), columns, strict=True):
-        if column.null_count:
-            row = int(pc.index(column.is_null(), True).as_py())
-            raise ValueError(f"{table.path}: row {table.row(row)}, column {name!r} is empty; expected a node")
-    if whole and nodes is None:  # numbers keep their order: 2 before 10
-        known = pc.unique(pa.chunked_array(columns))
-        known = known.take(pc.sort_indices(known))
-    else:
-        columns = [column.cast("string") for column in columns]
-        known = pa.array([str(name) for name in nodes]) if nodes is not None else None
-        if known is None:
-            known = pc.unique(pa.chunked_array(columns))
-            known = known.take(pc.sort_indices(known))
-    places = []
-    for column in columns:
-        place = pc.index_in(column, value_set=known)
-        if place.null_count:
-            _name_strangers(table, column, place)
-        places.append(place.to_numpy(zero_copy_only=False))
-    return np.stack(places).astype(np.int64), [str(name) for name in known.to_pylist()]
-
-
-def _name_strangers(table: Table, column: Any, place: Any) -> None:
-    pc = arrow("compute")
-    strangers = pc.unique(column.filter(place.is_null())).to_pylist()
-    first = ", ".join(map(repr, strangers[:3]))
-    raise ValueError(
-        f"{table.path} has edges of {len(strangers)} nodes that the table of nodes does not have (first: {first}); "
-        "expected every node in it; are they named alike in both files?"
-    )
-
-
-def _from_matrix(path: Path, matrix: Any, nodes: Sequence[str] | None, directed: bool) -> NamedGraph:
-    if nodes is not None and len(nodes) != matrix.shape[0]:
-        raise ValueError(f"{path} is a matrix of {matrix.shape[0]} nodes; expected {len(nodes)}, as in the other file")
+    """A square matrix: joined by the names of its columns if it has them all, else by position."""
+    count = matrix.shape[0]
     if not np.isfinite(matrix.data).all():
         raise ValueError(f"{path} holds weights that are not finite; expected numbers")
-    said = [f"an adjacency matrix of {matrix.shape[0]} nodes, joined by position"]
-    symmetric = abs(matrix - matrix.T).max() <= 1e-9 * max(1.0, abs(matrix).max())
+    said = [f"an adjacency matrix of {count} nodes"]
+    matrix = matrix.astype(np.float32).tocsr()
+    if nodes is not None and own is not None and {*nodes} == {*own}:
+        place = {name: number for number, name in enumerate(own)}
+        order = [place[name] for name in nodes]
+        matrix = matrix[order][:, order]
+        said[0] += ", joined by the names of its columns"
+    elif nodes is not None and len(nodes) != count:
+        raise ValueError(f"{path} is a matrix of {count} nodes; expected {len(nodes)}, as in the other file")
+    else:
+        said[0] += ", joined by position" if nodes is not None or own is None else ""
+    symmetric = abs(matrix - matrix.T).max() <= 1e-6 * max(1.0, abs(matrix).max())
     if not symmetric and not directed:
         said.append("the matrix is not symmetric: a row is taken for the node that gathers")
-    return NamedGraph(Shift.from_matrix(matrix.astype(np.float32)), None if nodes is None else list(nodes), tuple(said))
+    names = own if nodes is None else list(nodes)
+    return NamedGraph(Shift.from_matrix(matrix), names, tuple(said))
 
 
-def _from_graphml(path: Path, nodes: Sequence[str] | None, directed: bool) -> NamedGraph:
+def _from_graphml(path: Path, nodes: Sequence[str] | None) -> NamedGraph:
     with open_regular(path, "a GraphML file"):
         pass
     try:
@@ -156,47 +152,30 @@ def _from_graphml(path: Path, nodes: Sequence[str] | None, directed: bool) -> Na
         raise ValueError("GraphML needs NetworkX; expected it installed: pip install 'shiftstate[networkx]'") from None
     try:
         graph = nx.read_graphml(path)
+        said = [f"a {'directed' if graph.is_directed() else 'undirected'} graph"]
+        names = [str(node) for node in graph.nodes]
+        if nodes is not None:
+            names, label = _known_names(graph, names, nodes)
+            said += [f"nodes are joined by their {label!r}"] if label else []
+        matrix = nx.to_scipy_sparse_array(graph, format="coo").T.astype(np.float32)
     except Exception as error:  # the parser's exceptions share no base
-        cause = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"{path} cannot be read as GraphML ({cause[:200]})") from None
-    names = [str(node) for node in graph.nodes]
-    if nodes is not None:
-        missing = sorted({*names} - {*nodes})
-        if missing:
-            first = ", ".join(map(repr, missing[:3]))
-            raise ValueError(f"{path} has {len(missing)} nodes that the table of nodes does not have (first: {first})")
-        graph.add_nodes_from(nodes)
-        names = [str(node) for node in nodes]
-    shift = Shift.from_matrix(nx.to_scipy_sparse_array(graph, nodelist=names, format="coo").T.astype(np.float32))
-    return NamedGraph(shift, names, (f"a {'directed' if graph.is_directed() else 'undirected'} graph",))
+        raise ValueError(f"{path} cannot be read as GraphML ({first_line(error)})") from None
+    if not names:
+        raise ValueError(f"{path} has no nodes; expected at least one")
+    if nodes is None:
+        return NamedGraph(Shift.from_matrix(matrix), names, tuple(said))
+    strangers_named(path, [name for name in names if name not in {*nodes}])
+    place = {name: number for number, name in enumerate(nodes)}
+    order = np.array([place[name] for name in names])
+    wide = sp.coo_array((matrix.data, (order[matrix.row], order[matrix.col])), shape=(len(nodes), len(nodes)))
+    return NamedGraph(Shift.from_matrix(wide), list(nodes), tuple(said))
 
 
-def _shift(
-    ends: NDArray[np.int64], weight: NDArray[np.float64] | None, count: int, directed: bool, said: list[str]
-) -> Shift:
-    values = None if weight is None else weight.astype(np.float32)
-    if directed:
-        return Shift.from_edges(ends, values, count)
-    loops = ends[0] == ends[1]
-    keys = ends[0] * count + ends[1]
-    back = ends[1] * count + ends[0]
-    if np.isin(back, keys).all():
-        said.append("every edge is there in both directions")
-        return Shift.from_edges(ends, values, count)
-    said.append("edges count in both directions; --directed keeps them as they are")
-    once = np.unique(np.minimum(keys, back), return_index=True)[1]  # of two directions the first counts for both
-    ends, loops = ends[:, once], loops[once]
-    both = np.concatenate([ends, ends[::-1][:, ~loops]], axis=1)
-    if values is not None:
-        values = np.concatenate([values[once], values[once][~loops]])
-    return Shift.from_edges(both, values, count)
-
-
-def _is_adjacency(table: Table) -> bool:
-    square = len(table.columns) == len(table) >= ADJACENCY
-    return square and len(table.numeric_names()) == len(table.columns)
-
-
-def _guess(names: Sequence[str], known: Sequence[str]) -> str | None:
-    by_case = {name.lower(): name for name in reversed(names)}
-    return next((by_case[name] for name in known if name in by_case), None)
+def _known_names(graph: Any, names: list[str], nodes: Sequence[str]) -> tuple[list[str], str | None]:
+    """The ids of the nodes, or the label by which the other file knows them."""
+    if not {*names} & {*nodes}:
+        for label in ("label", "name", "id"):
+            given = [str(one.get(label)) for _, one in graph.nodes(data=True)]
+            if {*given} <= {*nodes}:
+                return given, label
+    return names, None

@@ -177,10 +177,15 @@ def replace(files, name, old, new):
             "town3,village",
             "1 nodes that the table of nodes does not have (first: 'village')",
         ),
-        ("towns.csv", "town4,", "town3,", "rows 5 and 6 are both called 'town3'"),
+        ("towns.csv", "town4,", "town3,", "rows 5 and 6, column 'town', are both called 'town3'"),
         ("towns.csv", "town4,", ",", "row 6, column 'town' is empty; expected a name"),
         ("towns.csv", ",train,", ",practice,", "row 2, column 'split' holds 'practice'; expected train, valid, test"),
-        ("towns.csv", "town0,west", "town0,", "row 2 is in train and has no target"),
+        (
+            "towns.csv",
+            "town0,west",
+            "town0,",
+            "row 2, column 'side' is empty, and 'split' says train; expected a target",
+        ),
         ("towns.csv", "town,side", "town,Side", "has no column 'side'; expected one of its columns"),
     ],
 )
@@ -203,7 +208,7 @@ def test_missing_values_are_refused_with_their_place_or_interpolated(files):
     words = (*words, "--out", files / "run", "--dry-run")
     code, _, told = run(*words)
     assert code == 2
-    assert "row 8, column 'town2' is empty or not finite, the first of 1 such values" in told
+    assert "row 8, column 'town2' is empty, the first of 1 such values" in told
     assert run(*words, "--missing", "interpolate")[0] == 0
     assert run(*words, "--missing", "mask")[0] == 0
 

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shiftstate.tables import read_graph, read_table, reading
-from shiftstate.tables.reading import read_blocks, read_matrix
+from shiftstate.tables import read_blocks, read_graph, read_matrix, read_table, reading, text
 
 EDGES = [("b", "a", 1.0), ("b", "c", 2.0), ("c", "d", 0.5), ("d", "e", 3.0)]
 NAMES = ["a", "b", "c", "d", "e"]
@@ -113,7 +112,7 @@ def test_a_line_of_sensor_numbers_above_measurements_is_a_header(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("source,target\na,b\nc\n", "cannot be read as a table .*Row #3"),
+        ("source,target\na,b\nc\n", "row 3 has 1 values; expected 2"),
         ("source,target\na,b\nc,\n", "row 3, column 'target' is empty; expected a node"),
         ("source,target,weight\na,b,1\nb,c,x\n", "row 3, column 'weight' holds 'x'; expected a number"),
         ("source,target,weight\na,b,1\nb,c,inf\n", "row 3, column 'weight' is inf; expected a finite weight"),
@@ -121,7 +120,7 @@ def test_a_line_of_sensor_numbers_above_measurements_is_a_header(tmp_path):
         ("source,source\na,b\n", "two columns called 'source'"),
         ("source\na\n", "one column; expected an edge list"),
         ("source,target\n", "has no rows"),
-        ("", "cannot be read as a table"),
+        ("", "is empty; expected a table"),
     ],
 )
 def test_edge_lists_that_cannot_be_read_name_file_row_and_column(tmp_path, content, message):
@@ -135,7 +134,7 @@ def test_edge_lists_that_cannot_be_read_name_file_row_and_column(tmp_path, conte
 
 def test_edges_to_unknown_nodes_are_counted_and_the_first_three_named(tmp_path):
     file = write(tmp_path, "csv")
-    with pytest.raises(ValueError, match=r"edges of 3 nodes .* \(first: 'b', 'c', 'd'\)"):
+    with pytest.raises(ValueError, match=r"edges of 4 nodes .* \(first: 'b', 'c', 'd'\)"):
         read_graph(file, nodes=["a", "x"])
 
 
@@ -186,13 +185,13 @@ def test_files_that_are_not_there_or_no_tables_are_named(tmp_path):
     with pytest.raises(ValueError, match="No such file"):
         read_table(tmp_path / "none.csv")
     (tmp_path / "a.docx").write_text("x")
-    with pytest.raises(ValueError, match=r"ends in .docx; expected a table: .csv, .tsv or .parquet"):
+    with pytest.raises(ValueError, match=r"ends in .docx; expected a table: .csv, .tsv, .parquet or .npz"):
         read_table(tmp_path / "a.docx")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_blocks_of_a_file_are_the_whole_file_with_its_row_numbers(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(reading, "BLOCK_BYTES", 200)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 200)
     monkeypatch.setattr(reading, "BLOCK_ROWS", 30)
     file = tmp_path / f"signals.{suffix}"
     if suffix == "csv":
@@ -204,5 +203,5 @@ def test_blocks_of_a_file_are_the_whole_file_with_its_row_numbers(tmp_path, monk
     np.testing.assert_array_equal(np.concatenate([block.numbers("a") for block in blocks]), np.arange(100))
     assert blocks[1].row(0) == len(blocks[0]) + 2
     (tmp_path / "bad.csv").write_text("a,b\n" + "1,2\n" * 90 + "1,x\n")
-    with pytest.raises(ValueError, match=r"bad.csv .*(row 92|Row #92).*"):
+    with pytest.raises(ValueError, match=r"bad.csv: row 92, column"):
         [block.numbers("b") for block in read_blocks(tmp_path / "bad.csv")]

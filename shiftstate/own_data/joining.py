@@ -1,0 +1,133 @@
+"""Features and signals, joined to the nodes of the graph by name, or by position where there are no names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shiftstate.own_data.missing import settled
+from shiftstate.tables import MATRICES, Table, read_matrix, read_table
+
+Values = NDArray[np.float64]
+Say = Callable[[str], None]
+
+IDENTIFIERS = ("name", "node", "id", "node_id", "nodeid", "node_name", "names", "key", "code")
+
+
+def name_column(table: Table, given: str | None, taken: set[str | None]) -> str | None:
+    """The column of node names: the given one, one that is called so, or the first if it can be one; else None."""
+    if given is not None:
+        return given
+    free = [name for name in table.columns if name not in taken]
+    called = next((name for name in free if name.lower() in IDENTIFIERS), None)
+    if called is not None or not free or free[0] != next(iter(table.columns)):
+        return called
+    first = free[0]
+    if not table.named:
+        return None
+    measured = "double" in str(table.columns[first].type) or "float" in str(table.columns[first].type)
+    return None if measured else first
+
+
+def check_names(table: Table, names: Sequence[str], column: str) -> None:
+    """Raise if a name is empty or stands twice."""
+    seen: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if name == "":
+            raise ValueError(f"{table.path}: row {table.row(row)}, column {column!r} is empty; expected a name")
+        if name in seen:
+            raise ValueError(
+                f"{table.path}: rows {table.row(seen[name])} and {table.row(row)}, column {column!r}, are both called "
+                f"{name!r}; expected different names of nodes; --name tells another column"
+            )
+        seen[name] = row
+
+
+def read_features(path: Path, names: Sequence[str], missing: str, say: Say) -> tuple[Values, list[str]]:
+    """Features of nodes: a matrix by position, or a table whose first column, if it holds names, is joined by them."""
+    if path.suffix.lower() in MATRICES:
+        matrix = read_matrix(path)
+        if matrix.ndim != 2 or len(matrix) != len(names):
+            raise ValueError(f"{path} has the shape {matrix.shape}; expected ({len(names)}, features), a row per node")
+        say(f"{path.name}: row i belongs to node i of the table of nodes")
+        columns = [f"{path.stem} {i + 1}" for i in range(matrix.shape[1])]
+        return settled(matrix, path, missing, columns), columns
+    table = read_table(path)
+    tell(table, say)
+    first = next(iter(table.columns))
+    keys = table.strings(first)
+    known = {*names}
+    if not known & {*keys}:
+        return _by_position(table, names, missing, say)
+    place = {key: row for row, key in enumerate(keys)}
+    lacking = [name for name in names if name not in place]
+    if lacking:
+        raise ValueError(
+            f"{path} has no features for {len(lacking)} of {len(names)} nodes (first: {first_three(lacking)}); "
+            "expected a row per node"
+        )
+    if len(place) < len(keys):
+        check_names(table, keys, first)
+    extra = [key for key in keys if key not in known]
+    if extra:
+        say(f"{path.name}: {len(extra)} rows belong to no node and are not used (first: {first_three(extra)})")
+    columns = [one for one in table.columns if one != first]
+    order = [place[name] for name in names]
+    return columns_of(table, columns, missing)[order], columns
+
+
+def _by_position(table: Table, names: Sequence[str], missing: str, say: Say) -> tuple[Values, list[str]]:
+    columns = table.numeric_names()
+    if len(table) != len(names) or not columns:
+        raise ValueError(
+            f"{table.path} has features of {len(table)} other nodes; expected those of {len(names)} "
+            f"(first: {first_three(names)}), by the names in its first column"
+        )
+    say(f"{table.path.name}: no name matches, so row i belongs to node i of the table of nodes")
+    left = [name for name in table.columns if name not in columns]
+    if left:
+        say(f"{table.path.name}: {len(left)} columns hold no numbers and are not used ({first_three(left)})")
+    return columns_of(table, columns, missing), columns
+
+
+def signal_columns(table: Table, nodes: Sequence[str], others: set[str | None], missing: str, say: Say) -> Values:
+    """The columns of the nodes (rows, N), in the graph's order."""
+    lacking = [name for name in nodes if name not in table.columns]
+    if lacking:
+        raise ValueError(
+            f"{table.path} has no column for {len(lacking)} of {len(nodes)} nodes (first: {first_three(lacking)}); "
+            "expected one each"
+        )
+    unused = [name for name in table.columns if name not in {*nodes} and name not in others]
+    if unused:
+        count = f"{len(unused)} columns belong" if len(unused) > 1 else "1 column belongs"
+        say(f"{table.path.name}: {count} to no node and count as no signal ({first_three(unused)})")
+    return columns_of(table, nodes, missing)
+
+
+def columns_of(table: Table, names: Sequence[str], missing: str) -> Values:
+    """Columns of numbers, (rows, columns)."""
+    values = np.column_stack([table.numbers(name) for name in names])
+    return settled(values, table.path, missing, names, table.row(0))
+
+
+def series_names(table: Table, count: int, others: set[str | None]) -> list[str]:
+    """The columns of signals whose graph has no names: all numbers, or the last ones."""
+    numbers = [name for name in table.numeric_names() if name not in others]
+    if len(numbers) < count:
+        raise ValueError(f"{table.path} has {len(numbers)} columns of numbers; expected {count}, one per node")
+    return numbers[len(numbers) - count :]
+
+
+def first_three(names: Sequence[str]) -> str:
+    """The first names of several, as messages show them."""
+    return ", ".join(map(repr, names[:3]))
+
+
+def tell(table: Table, say: Say) -> None:
+    """What was decided when a table was read."""
+    for line in table.said:
+        say(f"{table.path.name}: {line}")
