@@ -1,7 +1,8 @@
 """Estimators in scikit-learn's manner: fit, predict, score on a graph, with names, scaling and labels kept."""
 
 from shiftstate.estimators.base import Estimator
-from shiftstate.estimators.comparison import Comparison, compare
+from shiftstate.estimators.comparison import Comparison
+from shiftstate.estimators.contest import compare
 from shiftstate.estimators.forecaster import Forecaster
 from shiftstate.estimators.nodes import NodeClassifier, NodeRegressor
 from shiftstate.estimators.signals import SignalClassifier, SignalRegressor

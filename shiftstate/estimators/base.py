@@ -21,6 +21,7 @@ from shiftstate.checks import check_name
 from shiftstate.estimators.defaults import Settings, choose
 from shiftstate.estimators.inputs import as_shift
 from shiftstate.estimators.model import EstimatorNetwork, build_network
+from shiftstate.estimators.progress import TrainingLine
 from shiftstate.estimators.scaling import Scaler
 from shiftstate.estimators.storage import read_estimator, write_estimator
 from shiftstate.graphs import Shift
@@ -52,12 +53,14 @@ class Estimator(BaseEstimator):
         batch_size: signals in a step.
         normalization: of the graph: "none", "symmetric", "row", "column", "spectral", or "auto": none if the spectral
             radius is at most 1, else symmetric for an undirected graph and row for a directed one.
-        scale: of the features: "standard", "rows", "none", or "auto"; see `Scaler`.
+        scale: of the features: "standard", "unit", "rows", "none", or "auto"; see `Scaler`.
         metric: what decides on validation data, and what comparisons are made by; by default the log loss and the
             accuracy for classes, the RMSE for numbers.
         validation_fraction: the share of the training data set aside where no validation data are given.
         random_state: of weights, dropout, batches and the part set aside.
         device: where to train.
+        verbose: whether a training that takes more than two seconds shows on standard error how far it is; None
+            shows it on a terminal.
     """
 
     filter: str = "gcnn"
@@ -79,6 +82,7 @@ class Estimator(BaseEstimator):
     validation_fraction: float = 0.2
     random_state: Any = 0
     device: str = "cpu"
+    verbose: bool | None = None
 
     task_name: ClassVar[str]
     forecasts: ClassVar[bool] = False
@@ -112,9 +116,13 @@ class Estimator(BaseEstimator):
         self.readout_ = readout
         channels = (data.x if hasattr(data, "x") else data.train.x).shape[-1]
         self.n_features_in_ = self.__dict__.get("n_features_in_", channels)
-        with seeded(seed):
+        line = TrainingLine(self.settings_.epochs, task.metric.title, self.verbose)
+        with seeded(seed), line:
             self.model_ = self._build(channels)
             self._prepare(data)
+            encoder = self.model_.encoder
+            if encoder is not None and hasattr(data, "x"):
+                encoder.remember(data.x)
             self.fit_: Fit = fit(
                 self.model_,
                 shift,
@@ -124,11 +132,16 @@ class Estimator(BaseEstimator):
                 batch_size=self.settings_.batch_size,
                 learning_rate=self.settings_.learning_rate,
                 weight_decay=self.settings_.weight_decay,
+                schedule=self.settings_.schedule,
+                clip=self.settings_.clip,
                 patience=self.settings_.patience,
                 keep_best=True,
                 seed=seed,
                 device=self.device,
+                progress=line,
             )
+        if encoder is not None:
+            encoder.forget()
 
     def _prepare(self, data: Any) -> None:
         """Before the first step; a place for what an estimator starts its network with."""
@@ -136,11 +149,18 @@ class Estimator(BaseEstimator):
     def _build(self, channels: int) -> EstimatorNetwork:
         settings, (kind, options) = self.settings_, self.readout_
         readout: Readout = READOUTS[kind](**options)
-        widths = [channels] + [settings.channels] * settings.layers
+        first = settings.channels if settings.encode else channels
+        widths = [first] + [settings.channels] * settings.layers
         network = build_network(
             self.filter, widths, settings.K, readout, input=settings.input, wanted=settings.options()
         )
-        return EstimatorNetwork(network, settings.dropout, settings.linear)
+        return EstimatorNetwork(
+            network,
+            settings.dropout,
+            features=channels if settings.encode else None,
+            around=settings.around,
+            linear=settings.linear,
+        )
 
     def _settings(self, **counts: Any) -> Settings:
         chosen = choose(forecast=self.forecasts, **counts)

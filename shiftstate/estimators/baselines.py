@@ -9,8 +9,6 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 Array = NDArray[Any]
 Values = NDArray[np.float64]
@@ -27,25 +25,27 @@ TITLES = {
 
 LEAST = 20
 """Trees need so many training rows to split anything."""
+MOST = 100_000
+"""Rows of histories that trees learn from at most, drawn at random."""
 
 
-def classifiers(seed: int) -> dict[str, Any]:
-    """Unfitted models of classes, by name."""
+def classifiers(seed: int) -> dict[str, list[Any]]:
+    """Unfitted models of classes by name, each with several strengths to choose from."""
     trees = HistGradientBoostingClassifier(random_state=seed, early_stopping=False, min_samples_leaf=5)
     return {
-        "constant": DummyClassifier(strategy="prior"),
-        "linear": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
-        "trees": trees,
+        "constant": [DummyClassifier(strategy="prior")],
+        "linear": [LogisticRegression(C=strength, max_iter=2000) for strength in (0.1, 1.0, 10.0, 100.0)],
+        "trees": [trees],
     }
 
 
-def regressors(seed: int) -> dict[str, Any]:
-    """Unfitted models of one number or several, by name."""
+def regressors(seed: int) -> dict[str, list[Any]]:
+    """Unfitted models of one number or several by name, each with several strengths to choose from."""
     trees = HistGradientBoostingRegressor(random_state=seed, early_stopping=False, min_samples_leaf=5)
     return {
-        "constant": DummyRegressor(),
-        "linear": make_pipeline(StandardScaler(), Ridge(alpha=1.0)),
-        "trees": MultiOutputRegressor(trees),
+        "constant": [DummyRegressor()],
+        "linear": [Ridge(alpha=strength) for strength in (0.1, 1.0, 10.0, 100.0)],
+        "trees": [MultiOutputRegressor(trees)],
     }
 
 
@@ -83,6 +83,29 @@ def linear_per_node(values: Values, made: Sequence[int], horizons: Sequence[int]
             told = ~np.isnan(values[times + horizon, node])
             model = Ridge(alpha=1.0).fit(rows[times - history + 1][told], values[times + horizon, node][told])
             forecast[:, place, node] = model.predict(rows[np.asarray(made) - history + 1])
+    return forecast
+
+
+def trees_of_history(values: Values, made: Sequence[int], horizons: Sequence[int], first: int, history: int) -> Values:
+    """Gradient-boosted trees on a node's own last values and its mean, for all nodes together, one for every horizon."""
+    filled = np.nan_to_num(_carried(values), nan=float(np.nanmean(values[:first])))
+    level = _mean(values[:first])
+    level = np.where(np.isnan(level), np.nanmean(values[:first]), level)
+
+    def rows(times: Any) -> Values:
+        lags = np.stack([filled[np.asarray(times) - lag] for lag in range(history)], -1)  # (n, nodes, history)
+        own = np.broadcast_to(level[:, None], (*lags.shape[:2], 1))
+        return np.concatenate([lags, own], -1).reshape(-1, history + 1)
+
+    forecast = np.empty((len(made), len(horizons), values.shape[1]))
+    random = np.random.default_rng(0)
+    for place, horizon in enumerate(horizons):
+        times = np.arange(history - 1, first - horizon)
+        targets = values[times + horizon].reshape(-1)
+        told = np.flatnonzero(~np.isnan(targets))
+        told = random.permutation(told)[:MOST]
+        model = HistGradientBoostingRegressor(random_state=0, early_stopping=False).fit(rows(times)[told], targets[told])
+        forecast[:, place] = model.predict(rows(made)).reshape(len(made), -1)
     return forecast
 
 

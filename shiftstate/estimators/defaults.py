@@ -5,6 +5,8 @@ from typing import Any
 
 FEW = 20
 """Training targets per feature below which labels are few and features many."""
+MANY = 1000
+"""Training targets from which a deep network can learn."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +24,32 @@ class Settings:
     epochs: int = 200
     patience: int = 30
     batch_size: int | None = None
+    schedule: str = "constant"
+    clip: float | None = None
+    encode: bool = False
+    """Whether a node's features are mapped to the channels before the first shift."""
+    around: bool = False
+    """Whether a linear map leads past every filter and a batch norm follows, as deep networks need it."""
     linear: bool = False
-    """Whether a linear path leads around the layers."""
+    """Whether a linear path leads past everything."""
 
     def options(self) -> dict[str, Any]:
         """Of layers, where they have them: starts at which neither state nor output dies."""
-        return {"mixing": self.mixing, "init": "alive", "gate_bias": True, "output_activation": "identity"}
+        alive = {"init": "alive", "gate_bias": True, "output_activation": "identity"}
+        return {"mixing": self.mixing, "state_activation": "leaky_relu", **alive}
+
+
+FEW_LABELS = {
+    "K": 8, "channels": 64, "encode": True, "input": "first", "dropout": 0.6, "weight_decay": 1.0, "epochs": 400,
+    "patience": 60,
+}  # fmt: skip
+"""Nodes with few labels per feature: what overfits is weighed down, the graph is read widely."""
+DEEP = {
+    "K": 2, "layers": 6, "encode": True, "around": True, "dropout": 0.2, "weight_decay": 0.0, "learning_rate": 0.03,
+    "schedule": "onecycle", "clip": 1.0, "epochs": 250, "patience": 250,
+}  # fmt: skip
+"""Nodes with many labels and few features: what a node has to know lies in its surroundings, so go deep."""
+FORECAST = {"K": 2, "input": "first", "learning_rate": 3e-3, "batch_size": 32, "patience": 10, "linear": True}
 
 
 def choose(*, per_node: bool, targets: int, features: int, samples: int, forecast: bool) -> dict[str, Any]:
@@ -41,12 +63,7 @@ def choose(*, per_node: bool, targets: int, features: int, samples: int, forecas
         forecast: whether later values of the signals themselves are the targets.
     """
     if forecast:
-        return {"K": 2, "input": "first", "learning_rate": 3e-3, "batch_size": 32, "patience": 10, "linear": True}
-    if per_node and targets < features:
-        many = {"K": 8, "channels": 64, "epochs": 400, "patience": 60}
-        return {**many, "input": "first", "dropout": 0.5, "weight_decay": 2.0}
-    if per_node and targets < FEW * features:
-        return {"input": "first", "dropout": 0.5, "weight_decay": 0.05}
+        return FORECAST
     if per_node:
-        return {"dropout": 0.2}
+        return DEEP if targets >= max(MANY, FEW * features) else FEW_LABELS
     return {"channels": 16, "batch_size": min(32, max(1, samples // 4))}

@@ -37,7 +37,8 @@ class Forecaster(RegressorMixin, Estimator):
         horizons: h, how many steps ahead; one or several.
         missing: "nan" if NaN marks missing values, "zero" if zeros do as well. They are left out of loss and scores,
             and replaced by the last value before them in what the network sees.
-        criterion: what is minimised: "squared", "absolute" or "huber".
+        criterion: what is minimised: "squared", "absolute" or "huber"; by default what ``metric`` asks for, absolute
+            errors for "mae" and squared ones otherwise.
 
     Example:
         >>> import numpy as np, shiftstate as ss
@@ -53,7 +54,7 @@ class Forecaster(RegressorMixin, Estimator):
     history: int = 12
     horizons: Sequence[int] | int = (1,)
     missing: str = "nan"
-    criterion: str = "squared"
+    criterion: str | None = None
 
     task_name: ClassVar[str] = "forecast"
     forecasts: ClassVar[bool] = True
@@ -61,7 +62,8 @@ class Forecaster(RegressorMixin, Estimator):
     def task(self) -> Task:
         """What is learned."""
         metric = self.metric or ("mae" if self.criterion == "absolute" else "rmse")
-        return NodeRegression(metric, criterion=self.criterion)  # type: ignore[arg-type]
+        criterion = self.criterion or ("absolute" if metric == "mae" else "squared")
+        return NodeRegression(metric, criterion=criterion)  # type: ignore[arg-type]
 
     def fit(self, shift: Shift, series: Any, y: None = None) -> Self:
         """Learn from series (times, nodes), the last ``validation_fraction`` of them to choose by.

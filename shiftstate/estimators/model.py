@@ -1,55 +1,158 @@
-"""The network that estimators train: dropout before every layer and the readout, and a linear path around them."""
+"""The network that estimators train: an encoder, filters with dropout around them, and paths that lead past them."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
+from torch.nn.functional import dropout, linear
 
 from shiftstate.filters.activations import activation
 from shiftstate.graphs import Shift
-from shiftstate.layers import LAYERS
+from shiftstate.layers import LAYERS, Layer
 from shiftstate.network import Network
 from shiftstate.readout import Readout
 
+SPARSE = 0.2
+"""Features with at most this share of numbers other than 0 are multiplied as a sparse matrix in training."""
+NARROW = 0.3
+"""The width of the draw of a filter's output weights around their mean, as a share of the layer's own."""
+
+
+class Encoder(nn.Linear):
+    """x W + b at every node, before the first shift; W meets only the features that are not 0.
+
+    `remember` keeps a sparse copy of the features that every step of a training sees: of 1,433 words a paper has 18.
+    """
+
+    remembered: tuple[Tensor, Tensor] | None = None
+
+    def remember(self, x: Tensor) -> None:
+        """Features (N, G) that will come again and again."""
+        if x.dim() == 2 and x.is_cpu and int(x.count_nonzero()) <= SPARSE * x.numel():
+            self.remembered = x, x.to_sparse_coo()
+
+    def forget(self) -> None:
+        """Drop the copy."""
+        self.remembered = None
+
+    def encode(self, x: Tensor, rate: float) -> Tensor:
+        """x (…, N, G), with dropout at this rate in training → (…, N, F)."""
+        if self.remembered is None or self.remembered[0] is not x:
+            return linear(dropout(x, rate, self.training), self.weight, self.bias)
+        words = self.remembered[1]
+        values = dropout(words.values(), rate, self.training)
+        words = torch.sparse_coo_tensor(words.indices(), values, words.shape, is_coalesced=True)
+        return torch.sparse.mm(words, self.weight.T) + self.bias  # type: ignore[no-any-return]
+
+
+class Around(nn.Module):
+    """What stands around one filter of a deep network: norm(filter(x, S) + x A + b)."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.past = nn.Linear(channels, channels)
+        self.norm = nn.BatchNorm1d(channels)
+
+    def forward(self, x: Tensor, filtered: Tensor) -> Tensor:
+        """Both (…, N, F)."""
+        total = filtered + self.past(x)
+        normed: Tensor = self.norm(total.flatten(0, -2)).view_as(total)
+        return normed
+
 
 class EstimatorNetwork(nn.Module):
-    """ŷ = network(x) + A x: a `Network` with dropout, and a linear path A at every node where it is wanted.
+    """ŷ = network(encode(x)) + A x, with dropout in front of every layer and of the readout.
 
     Args:
         network: layers and readout.
-        dropout: the share of channels that is dropped before every layer and before the readout, in training.
-        linear: whether there is a linear path; it starts at 0.
+        dropout: the share of channels that is dropped, in training.
+        features: of x, if it goes through an encoder first; None if the first layer sees it as it is.
+        around: whether a linear map leads past every filter and a batch norm follows, for deep networks.
+        linear: whether a linear path leads past everything; it starts at 0.
     """
 
-    def __init__(self, network: Network, dropout: float = 0.0, linear: bool = False) -> None:
+    def __init__(
+        self,
+        network: Network,
+        dropout: float = 0.0,
+        *,
+        features: int | None = None,
+        around: bool = False,
+        linear: bool = False,
+    ) -> None:
         super().__init__()
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout is {dropout}; expected a share of the channels, from 0 to less than 1")
         self.network, self.dropout = network, dropout
+        first, *others = network.channels
+        self.encoder = None if features is None else Encoder(features, first)
+        self.around = nn.ModuleList(Around(width) for width in others) if around else None
         self.linear: nn.Linear | None = None
         if linear:
             assert network.readout is not None
-            self.linear = nn.Linear(network.channels[0], network.readout.num_outputs)
+            self.linear = nn.Linear(first if features is None else features, network.readout.num_outputs)
             nn.init.zeros_(self.linear.weight)
             nn.init.zeros_(self.linear.bias)
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (…, N, G) → what the readout gives."""
-        network, h = self.network, x
-        for layer in network.layers:
-            h = activation(network.activation)(layer(self._dropped(h), shift))
+        network = self.network
+        act = activation(network.activation)
+        h = x if self.encoder is None else self._encoded(self.encoder, x)
+        for number, layer in enumerate(network.layers):
+            h = self._dropped(h) if self.around is None or number else h
+            filtered = layer(h, shift)
+            h = act(filtered if self.around is None else self.around[number](h, filtered))
         assert network.readout is not None
         outputs: Tensor = network.readout(self._dropped(h), shift)
         return outputs if self.linear is None else outputs + self.linear(x)
 
+    def _encoded(self, encoder: Encoder, x: Tensor) -> Tensor:
+        if self.around is not None:
+            return encoder.encode(x, 0.0)
+        return activation(self.network.activation)(encoder.encode(x, self.dropout))
+
     def _dropped(self, x: Tensor) -> Tensor:
         return dropout(x, self.dropout, self.training) if self.dropout else x
 
+    def decayed_parameters(self) -> Iterator[nn.Parameter]:
+        """What weight decay is for: matrices between channels. A filter whose weights shrink forgets its neighbours."""
+        for name, parameter in self.named_parameters():
+            if name.rpartition(".")[2] in ("mix", "project", "weight") and parameter.dim() == 2:
+                yield parameter
+
 
 def build_network(
-    filter: str, channels: list[int], K: int, readout: Readout, *, input: str, wanted: dict[str, Any], **options: Any
+    filter: str, channels: list[int], K: int, readout: Readout, *, input: str, wanted: dict[str, Any]
 ) -> Network:
     """A network with those of the ``wanted`` options that its layers have, and the direct input as asked for."""
-    wanted = {**wanted, "input": input}
-    known = {name: value for name, value in wanted.items() if name in LAYERS[filter].option_names()}
-    return Network(filter, channels, K, readout, **known, **options)
+    options = LAYERS[filter].option_names()
+    known = {name: value for name, value in wanted.items() if name in options}
+    if "input" in options:
+        known["input"] = input
+    network = Network(filter, channels, K, readout, **known)
+    for layer in network.layers:
+        assert isinstance(layer, Layer)
+        if input == "first" and "input" not in options:
+            _close_direct_input(layer)
+        _start_as_mean(layer)
+    return network
+
+
+@torch.no_grad()
+def _start_as_mean(layer: Layer) -> None:
+    """Centre the weights of the outputs at 1/(K+1): a channel starts near the mean over 0 … K hops."""
+    for name in ("h", "h_yw"):
+        weight = getattr(layer, name, None)
+        if weight is not None and layer.mixing == "depthwise":
+            weight.mul_(NARROW).add_(1 / (layer.K + 1))
+
+
+@torch.no_grad()
+def _close_direct_input(layer: Layer) -> None:
+    """x enters as w_0 only: the weights h_·x on the input at every shift stay at zero."""
+    for name, weight in layer.named_parameters():
+        if name.startswith("h_") and name.endswith("x"):
+            weight.zero_()
+            weight.requires_grad_(False)

@@ -9,14 +9,14 @@ from shiftstate.checks import check_name
 
 Array = NDArray[np.float64]
 
-SCALES = ("standard", "rows", "none")
+SCALES = ("standard", "unit", "rows", "none")
 SPARSE = 0.5
 """Features that are nowhere negative, and zero in more than this share, are taken for counts, as of words."""
 
 
 @dataclass(frozen=True)
 class Scaler:
-    """x ↦ (x − mean) / deviation per channel ("standard"), x / Σ_g x_g per node ("rows"), or x ("none")."""
+    """x ↦ (x − mean) / deviation per channel ("standard"); x / ‖x‖ ("unit") or x / Σ_g |x_g| ("rows") per node; or x."""
 
     kind: str
     mean: Array
@@ -24,11 +24,11 @@ class Scaler:
 
     @classmethod
     def learn(cls, kind: str, x: Array) -> "Scaler":
-        """From training data (n, channels). "auto" takes rows for counts of many kinds, and standard otherwise."""
+        """From training data (n, channels). "auto" takes unit for counts of many kinds, and standard otherwise."""
         check_name("scale", kind, (*SCALES, "auto"))
         if kind == "auto":
             counts = x.shape[1] > 1 and bool((x >= 0).all()) and float((x == 0).mean()) > SPARSE
-            kind = "rows" if counts else "standard"
+            kind = "unit" if counts else "standard"
         if kind != "standard":
             return cls(kind, np.zeros(x.shape[1]), np.ones(x.shape[1]))
         mean, deviation = x.mean(0), x.std(0)
@@ -37,9 +37,9 @@ class Scaler:
 
     def __call__(self, x: Array) -> NDArray[np.float32]:
         """x (…, channels), scaled."""
-        if self.kind == "rows":
-            sums = np.abs(x).sum(-1, keepdims=True)
-            return (x / np.where(sums > 0, sums, 1.0)).astype(np.float32)
+        if self.kind in ("unit", "rows"):
+            size = np.linalg.norm(x, ord=2 if self.kind == "unit" else 1, axis=-1, keepdims=True)
+            return (x / np.where(size > 0, size, 1.0)).astype(np.float32)
         return ((x - self.mean) / self.deviation).astype(np.float32)
 
     def back(self, x: Array) -> Array:

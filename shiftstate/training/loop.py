@@ -64,7 +64,8 @@ def fit(
             always taken whole.
         learning_rate: of Adam; with "onecycle" the highest one.
         betas: of Adam.
-        weight_decay: decoupled, as in AdamW; 0 is Adam.
+        weight_decay: decoupled, as in AdamW; 0 is Adam. Of all parameters, or of those that the model's
+            ``decayed_parameters()`` names.
         clip: largest norm of the gradient, more than 0; None leaves it as it is.
         schedule: of the learning rate, step by step: "constant", "cosine" down to 0, or "onecycle": up during the
             first tenth of the steps, then down to 0 (`torch.optim.lr_scheduler.OneCycleLR`).

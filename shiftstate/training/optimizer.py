@@ -1,6 +1,7 @@
 """The optimizer and the schedule of its learning rate."""
 
 import math
+from typing import Any
 
 import torch
 from torch import nn
@@ -19,9 +20,14 @@ def adam(
     weight_decay: float,
     device: str | torch.device,
 ) -> torch.optim.Optimizer:
-    """AdamW; without weight decay it is Adam."""
+    """AdamW; without weight decay it is Adam. A model with ``decayed_parameters()`` says what decays, else all does."""
     one_kernel = torch.device(device).type in ("cpu", "cuda")
-    return torch.optim.AdamW(model.parameters(), learning_rate, betas, weight_decay=weight_decay, fused=one_kernel)
+    groups: Any = model.parameters()
+    if hasattr(model, "decayed_parameters"):
+        decayed = {id(parameter) for parameter in model.decayed_parameters()}  # type: ignore[operator]
+        parted = [[one for one in model.parameters() if (id(one) in decayed) is wanted] for wanted in (True, False)]
+        groups = [{"params": parted[0]}, {"params": parted[1], "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, learning_rate, betas, weight_decay=weight_decay, fused=one_kernel)
 
 
 def scheduled(optimizer: torch.optim.Optimizer, schedule: str, learning_rate: float, steps: int) -> LRScheduler:

@@ -50,7 +50,7 @@ def test_forecasts_are_compared_with_plain_ones():
     shift = ss.Shift.from_edges(np.stack([RING[:20], np.roll(RING[:20], 1)]))
     found = compare(Forecaster("gcnn", history=4, horizons=(1, 2), epochs=5), shift, series, seeds=1)
     scores = found.as_dict()["baselines"]
-    assert set(scores) == {"no_graph", "persistence", "seasonal_mean", "linear_per_node"}
+    assert set(scores) == {"no_graph", "constant", "persistence", "seasonal_mean", "linear_per_node", "trees"}
     assert scores["seasonal_mean"] < 0.08, "the period is guessed"
     assert scores["persistence"] > 0.3
     assert found.model.test < 0.15

@@ -232,9 +232,9 @@ def test_the_graph_is_normalised_by_what_it_is():
     assert auto_normalization(directed) == "row"
 
 
-def test_counts_are_scaled_by_rows_and_measurements_by_columns():
+def test_counts_are_scaled_by_nodes_and_measurements_by_columns():
     counts = np.random.default_rng(0).poisson(0.3, (50, 8)).astype(float)
-    assert Scaler.learn("auto", counts).kind == "rows"
+    assert Scaler.learn("auto", counts).kind == "unit"
     scaler = Scaler.learn("auto", draw(50, 3) * [1, 10, 0] + [0, 5, 2])
     assert scaler.kind == "standard"
     assert np.isfinite(scaler(draw(4, 3))).all(), "a constant feature is only centred"
