@@ -116,34 +116,45 @@ class Estimator(BaseEstimator):
         self.readout_ = readout
         channels = (data.x if hasattr(data, "x") else data.train.x).shape[-1]
         self.n_features_in_ = self.__dict__.get("n_features_in_", channels)
-        line = TrainingLine(self.settings_.epochs, task.metric.title, self.verbose)
-        with seeded(seed), line:
+        self.fit_: Fit = self._train_once(shift, data, seed, channels, self.settings_.epochs, self.settings_.patience)
+
+    def _train_again(self, shift: Shift, data: Any, seed: int) -> None:
+        """From the start, for as many epochs as were best; ``fit_`` still tells of the first training."""
+        self._train_once(shift, data, seed, data.train.x.shape[-1], self.fit_.best_epoch, None)
+
+    def _train_once(
+        self, shift: Shift, data: Any, seed: int, channels: int, epochs: int, patience: int | None
+    ) -> Fit:
+        settings, task = self.settings_, self.task()
+        with seeded(seed), TrainingLine(epochs, task.metric.title, self.verbose) as line:
             self.model_ = self._build(channels)
-            self._prepare(data)
+            self._prepare(shift, data)
             encoder = self.model_.encoder
             if encoder is not None and hasattr(data, "x"):
                 encoder.remember(data.x)
-            self.fit_: Fit = fit(
+            done = fit(
                 self.model_,
                 shift,
                 data,
                 task=task,
-                epochs=self.settings_.epochs,
-                batch_size=self.settings_.batch_size,
-                learning_rate=self.settings_.learning_rate,
-                weight_decay=self.settings_.weight_decay,
-                schedule=self.settings_.schedule,
-                clip=self.settings_.clip,
-                patience=self.settings_.patience,
-                keep_best=True,
+                epochs=epochs,
+                batch_size=settings.batch_size,
+                learning_rate=settings.learning_rate,
+                weight_decay=settings.weight_decay,
+                schedule=settings.schedule,
+                clip=settings.clip,
+                patience=patience,
+                keep_best=patience is not None,
+                look_every=1 if patience is not None else epochs,
                 seed=seed,
                 device=self.device,
                 progress=line,
             )
         if encoder is not None:
             encoder.forget()
+        return done
 
-    def _prepare(self, data: Any) -> None:
+    def _prepare(self, shift: Shift, data: Any) -> None:
         """Before the first step; a place for what an estimator starts its network with."""
 
     def _build(self, channels: int) -> EstimatorNetwork:

@@ -15,6 +15,7 @@ from sklearn.linear_model import Ridge
 from shiftstate.checks import check_name, check_whole
 from shiftstate.estimators.base import Estimator, parts
 from shiftstate.estimators.inputs import as_array, as_shift, names_of
+from shiftstate.estimators.model import shifted
 from shiftstate.estimators.scaling import Scaler
 from shiftstate.graphs import Shift
 from shiftstate.tasks import NodeRegression, Task
@@ -29,8 +30,8 @@ AT_ONCE = 64
 class Forecaster(RegressorMixin, Estimator):
     """ŷ_{t+h} at every node from the last values y_{t−H+1} … y_t at all nodes, for several horizons h at once.
 
-    The forecast is a linear map of the node's own history, which starts at its least-squares solution, plus what the
-    filters find in the neighbours' histories. See `Estimator` for the other arguments.
+    The forecast is a linear filter of the histories of the node and its neighbours, which starts at its least-squares
+    solution, plus what the network finds beyond it. See `Estimator` for the other arguments.
 
     Args:
         history: H, how many last values are seen.
@@ -39,6 +40,8 @@ class Forecaster(RegressorMixin, Estimator):
             and replaced by the last value before them in what the network sees.
         criterion: what is minimised: "squared", "absolute" or "huber"; by default what ``metric`` asks for, absolute
             errors for "mae" and squared ones otherwise.
+        refit: whether to train once more on all times, for as many epochs as were best on validation data: the newest
+            times are the likest to those that come.
 
     Example:
         >>> import numpy as np, shiftstate as ss
@@ -55,6 +58,7 @@ class Forecaster(RegressorMixin, Estimator):
     horizons: Sequence[int] | int = (1,)
     missing: str = "nan"
     criterion: str | None = None
+    refit: bool = True
 
     task_name: ClassVar[str] = "forecast"
     forecasts: ClassVar[bool] = True
@@ -92,11 +96,16 @@ class Forecaster(RegressorMixin, Estimator):
         scaled = self.scaler_(values[..., None])[..., 0]
         data = type("Data", (), {})()
         data.train = windows(scaled[:begin], self.history, self.horizons_)
-        data.valid = windows(scaled[begin - self.history - ahead + 1 :], self.history, self.horizons_)
+        data.valid = windows(scaled[begin - self.history :], self.history, self.horizons_)
         samples, targets = len(data.train.x), int(data.train.mask.sum())
         counts = {"targets": targets, "features": self.history, "samples": samples}
         readout = ("node", {"num_outputs": len(self.horizons_)})
-        self._train(self._normalized(shift), data, readout, self._seed(), **counts)
+        seed = self._seed()
+        self._train(self._normalized(shift), data, readout, seed, **counts)
+        self.valid_forecasts_ = self._unscaled(self._outputs(shift, data.valid.x.numpy(), AT_ONCE))
+        if self.refit:
+            data.train = windows(scaled, self.history, self.horizons_)
+            self._train_again(self._normalized(shift), data, seed)
         return self
 
     def predict(self, shift: Shift, last: Any) -> Series:
@@ -114,8 +123,13 @@ class Forecaster(RegressorMixin, Estimator):
         several = values.ndim == 3
         histories = (values if several else values[None]).transpose(0, 2, 1)  # (n, N, history)
         x = filled(self.scaler_(histories[..., None])[..., 0])
-        outputs = self.scaler_.back(self._outputs(shift, x, AT_ONCE)[..., None])[..., 0].transpose(0, 2, 1)
+        outputs = self._unscaled(self._outputs(shift, x, AT_ONCE))
         return outputs if several else outputs[0]
+
+    def _unscaled(self, outputs: Series) -> Series:
+        """Forecasts (n, horizons, N) from the network's outputs (n, N, horizons)."""
+        forecasts: Series = self.scaler_.back(outputs[..., None])[..., 0].transpose(0, 2, 1)
+        return forecasts
 
     def forecast(self, shift: Shift, series: Any, first: int) -> tuple[Series, Series]:
         """Forecasts and what came, both (n, horizons, nodes), of all values from row ``first`` on (NaN: missing).
@@ -164,12 +178,13 @@ class Forecaster(RegressorMixin, Estimator):
             )
         return np.where(values == 0, np.nan, values) if self.missing == "zero" else values
 
-    def _prepare(self, data: Any) -> None:
-        """Start the linear path at the least-squares forecast from a node's own history."""
+    def _prepare(self, shift: Shift, data: Any) -> None:
+        """Start the linear filter at the least-squares forecast."""
         linear = self.model_.linear
         if linear is None:
             return
-        x, y, mask = (one.numpy() for one in (data.train.x, data.train.y, data.train.mask))
+        x = shifted(data.train.x, shift, self.settings_.K).numpy()
+        y, mask = data.train.y.numpy(), data.train.mask.numpy()
         for number in range(y.shape[-1]):
             told = mask[..., number]
             ridge = Ridge(alpha=1.0).fit(x[told], y[..., number][told])

@@ -20,7 +20,7 @@ NARROW = 0.3
 
 
 class Encoder(nn.Linear):
-    """x W + b at every node, before the first shift; W meets only the features that are not 0.
+    """x W + b at every node, before the first shift.
 
     `remember` keeps a sparse copy of the features that every step of a training sees: of 1,433 words a paper has 18.
     """
@@ -43,7 +43,8 @@ class Encoder(nn.Linear):
         words = self.remembered[1]
         values = dropout(words.values(), rate, self.training)
         words = torch.sparse_coo_tensor(words.indices(), values, words.shape, is_coalesced=True)
-        return torch.sparse.mm(words, self.weight.T) + self.bias  # type: ignore[no-any-return]
+        encoded: Tensor = torch.sparse.mm(words, self.weight.T) + (0.0 if self.bias is None else self.bias)
+        return encoded
 
 
 class Around(nn.Module):
@@ -62,14 +63,14 @@ class Around(nn.Module):
 
 
 class EstimatorNetwork(nn.Module):
-    """ŷ = network(encode(x)) + A x, with dropout in front of every layer and of the readout.
+    """ŷ = network(encode(x)) + Σ_k S^k x A_k, with dropout in front of every layer and of the readout.
 
     Args:
         network: layers and readout.
         dropout: the share of channels that is dropped, in training.
         features: of x, if it goes through an encoder first; None if the first layer sees it as it is.
         around: whether a linear map leads past every filter and a batch norm follows, for deep networks.
-        linear: whether a linear path leads past everything; it starts at 0.
+        linear: whether a linear filter, k = 0 … K, leads past everything; it starts at 0.
     """
 
     def __init__(
@@ -86,12 +87,15 @@ class EstimatorNetwork(nn.Module):
             raise ValueError(f"dropout is {dropout}; expected a share of the channels, from 0 to less than 1")
         self.network, self.dropout = network, dropout
         first, *others = network.channels
-        self.encoder = None if features is None else Encoder(features, first)
+        self.encoder = None if features is None else Encoder(features, first, bias=around)
+        if self.encoder is not None and not around:
+            _leave_mixing_to_encoder(network)
         self.around = nn.ModuleList(Around(width) for width in others) if around else None
         self.linear: nn.Linear | None = None
         if linear:
             assert network.readout is not None
-            self.linear = nn.Linear(first if features is None else features, network.readout.num_outputs)
+            width = first if features is None else features
+            self.linear = nn.Linear((network.K + 1) * width, network.readout.num_outputs)
             nn.init.zeros_(self.linear.weight)
             nn.init.zeros_(self.linear.bias)
 
@@ -99,19 +103,16 @@ class EstimatorNetwork(nn.Module):
         """x (…, N, G) → what the readout gives."""
         network = self.network
         act = activation(network.activation)
-        h = x if self.encoder is None else self._encoded(self.encoder, x)
+        h = x
+        if self.encoder is not None:
+            h = self.encoder.encode(x, 0.0 if self.around is not None else self.dropout)
         for number, layer in enumerate(network.layers):
-            h = self._dropped(h) if self.around is None or number else h
+            h = self._dropped(h) if number or self.encoder is None else h
             filtered = layer(h, shift)
             h = act(filtered if self.around is None else self.around[number](h, filtered))
         assert network.readout is not None
         outputs: Tensor = network.readout(self._dropped(h), shift)
-        return outputs if self.linear is None else outputs + self.linear(x)
-
-    def _encoded(self, encoder: Encoder, x: Tensor) -> Tensor:
-        if self.around is not None:
-            return encoder.encode(x, 0.0)
-        return activation(self.network.activation)(encoder.encode(x, self.dropout))
+        return outputs if self.linear is None else outputs + self.linear(shifted(x, shift, network.K))
 
     def _dropped(self, x: Tensor) -> Tensor:
         return dropout(x, self.dropout, self.training) if self.dropout else x
@@ -121,6 +122,14 @@ class EstimatorNetwork(nn.Module):
         for name, parameter in self.named_parameters():
             if name.rpartition(".")[2] in ("mix", "project", "weight") and parameter.dim() == 2:
                 yield parameter
+
+
+def shifted(x: Tensor, shift: Shift, K: int) -> Tensor:
+    """x, S x … S^K x side by side: (…, N, G) → (…, N, (K+1) G)."""
+    every = [x]
+    for _ in range(K):
+        every.append(shift @ every[-1])
+    return torch.cat(every, -1)
 
 
 def build_network(
@@ -138,6 +147,15 @@ def build_network(
             _close_direct_input(layer)
         _start_as_mean(layer)
     return network
+
+
+@torch.no_grad()
+def _leave_mixing_to_encoder(network: Network) -> None:
+    """The first layer takes the encoder's channels as they are: a second matrix would only overfit."""
+    mix = getattr(network.layers[0], "mix", None)
+    if mix is not None and mix.shape[0] == mix.shape[1]:
+        mix.copy_(torch.eye(len(mix)))
+        mix.requires_grad_(False)
 
 
 @torch.no_grad()
