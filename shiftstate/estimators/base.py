@@ -122,9 +122,7 @@ class Estimator(BaseEstimator):
         """From the start, for as many epochs as were best; ``fit_`` still tells of the first training."""
         self._train_once(shift, data, seed, data.train.x.shape[-1], self.fit_.best_epoch, None)
 
-    def _train_once(
-        self, shift: Shift, data: Any, seed: int, channels: int, epochs: int, patience: int | None
-    ) -> Fit:
+    def _train_once(self, shift: Shift, data: Any, seed: int, channels: int, epochs: int, patience: int | None) -> Fit:
         settings, task = self.settings_, self.task()
         with seeded(seed), TrainingLine(epochs, task.metric.title, self.verbose) as line:
             self.model_ = self._build(channels)

@@ -87,7 +87,7 @@ def linear_per_node(values: Values, made: Sequence[int], horizons: Sequence[int]
 
 
 def trees_of_history(values: Values, made: Sequence[int], horizons: Sequence[int], first: int, history: int) -> Values:
-    """Gradient-boosted trees on a node's own last values and its mean, for all nodes together, one for every horizon."""
+    """Gradient-boosted trees on a node's own last values and its mean, for all nodes together, one per horizon."""
     filled = np.nan_to_num(_carried(values), nan=float(np.nanmean(values[:first])))
     level = _mean(values[:first])
     level = np.where(np.isnan(level), np.nanmean(values[:first]), level)
@@ -104,7 +104,9 @@ def trees_of_history(values: Values, made: Sequence[int], horizons: Sequence[int
         targets = values[times + horizon].reshape(-1)
         told = np.flatnonzero(~np.isnan(targets))
         told = random.permutation(told)[:MOST]
-        model = HistGradientBoostingRegressor(random_state=0, early_stopping=False).fit(rows(times)[told], targets[told])
+        model = HistGradientBoostingRegressor(random_state=0, early_stopping=False).fit(
+            rows(times)[told], targets[told]
+        )
         forecast[:, place] = model.predict(rows(made)).reshape(len(made), -1)
     return forecast
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -132,9 +133,7 @@ class _Rows(_Contest):
         self.rows = as_array("X", X)
         self.labelled = hasattr(estimator, "predict_proba")
         self.targets: Any = as_labels("y", y)[0] if self.labelled else as_array("y", y)
-        self.learn, self.choose, self.judge = (
-            as_mask(name, mask, len(self.targets)) for name, mask in masks.items()
-        )
+        self.learn, self.choose, self.judge = (as_mask(name, mask, len(self.targets)) for name, mask in masks.items())
         self.units = np.arange(int(self.judge.sum()))
         self.classes: Any = None
 
@@ -215,14 +214,16 @@ class _Forecasts(_Contest):
     def trained(self, estimator: Any) -> tuple[Estimator, Pair]:
         series, first = self.series, self.first
         estimator.fit(self.shift, series.iloc[:first] if hasattr(series, "iloc") else series[:first])
-        valid = estimator.forecast(self.shift, self.values[:first], self.begin)[0]
+        valid = estimator.valid_forecasts_  # made before the validation data were learned from, if they were
         test = estimator.forecast(self.shift, self.values, first)[0]
         return estimator, (valid[self.known[0]], test[self.known[1]])
 
     def plain(self) -> dict[str, Callable[[], Pair]]:
         history = self.history
         return {
-            "constant": lambda: self._of(lambda v, made, first: baselines.seasonal_mean(v, made, self.horizons, first, 1)),
+            "constant": lambda: self._of(
+                lambda v, made, first: baselines.seasonal_mean(v, made, self.horizons, first, 1)
+            ),
             "persistence": lambda: self._of(lambda v, made, first: baselines.persistence(v, made, self.horizons)),
             "seasonal_mean": lambda: self._of(
                 lambda v, made, first: baselines.seasonal_mean(v, made, self.horizons, first, self.period)
@@ -246,7 +247,7 @@ class _Forecasts(_Contest):
 
 def block_length(times: int, history: int, ahead: int) -> int:
     """Successive times that are drawn again together, because their errors are alike; at least eight blocks."""
-    return max(1, min(max(history, ahead, round(times**0.5)), times // 8))
+    return max(1, min(max(history, ahead, math.isqrt(times)), times // 8))
 
 
 def _outputs(estimator: Any, shift: Shift, rows: Values) -> Values:

@@ -96,11 +96,11 @@ def _resampled(metric: Metric, seeds: Sequence[Values], targets: Values, units: 
 
 def _rows(errors: Values) -> Values:
     """The mean over the targets of a row."""
-    return errors.reshape(len(errors), -1).mean(1)
+    return np.asarray(errors.reshape(len(errors), -1).mean(1))
 
 
 def _hits(outputs: Values, targets: Values) -> Values:
-    return (outputs.argmax(-1) == targets).astype(np.float64)
+    return np.asarray(outputs.argmax(-1) == targets, np.float64)
 
 
 def _absolute(outputs: Values, targets: Values) -> Values:

@@ -30,7 +30,7 @@ class Encoder(nn.Linear):
     def remember(self, x: Tensor) -> None:
         """Features (N, G) that will come again and again."""
         if x.dim() == 2 and x.is_cpu and int(x.count_nonzero()) <= SPARSE * x.numel():
-            self.remembered = x, x.to_sparse_coo()
+            self.remembered = x, x.to_sparse()
 
     def forget(self) -> None:
         """Drop the copy."""
@@ -136,15 +136,11 @@ def build_network(
     filter: str, channels: list[int], K: int, readout: Readout, *, input: str, wanted: dict[str, Any]
 ) -> Network:
     """A network with those of the ``wanted`` options that its layers have, and the direct input as asked for."""
-    options = LAYERS[filter].option_names()
-    known = {name: value for name, value in wanted.items() if name in options}
-    if "input" in options:
-        known["input"] = input
+    wanted = {**wanted, "input": input}
+    known = {name: value for name, value in wanted.items() if name in LAYERS[filter].option_names()}
     network = Network(filter, channels, K, readout, **known)
     for layer in network.layers:
         assert isinstance(layer, Layer)
-        if input == "first" and "input" not in options:
-            _close_direct_input(layer)
         _start_as_mean(layer)
     return network
 
@@ -165,12 +161,3 @@ def _start_as_mean(layer: Layer) -> None:
         weight = getattr(layer, name, None)
         if weight is not None and layer.mixing == "depthwise":
             weight.mul_(NARROW).add_(1 / (layer.K + 1))
-
-
-@torch.no_grad()
-def _close_direct_input(layer: Layer) -> None:
-    """x enters as w_0 only: the weights h_·x on the input at every shift stay at zero."""
-    for name, weight in layer.named_parameters():
-        if name.startswith("h_") and name.endswith("x"):
-            weight.zero_()
-            weight.requires_grad_(False)

@@ -16,7 +16,7 @@ SPARSE = 0.5
 
 @dataclass(frozen=True)
 class Scaler:
-    """x ↦ (x − mean) / deviation per channel ("standard"); x / ‖x‖ ("unit") or x / Σ_g |x_g| ("rows") per node; or x."""
+    """x ↦ (x − mean) / deviation by channel ("standard"), x / ‖x‖ ("unit") or x / Σ_g |x_g| ("rows") per node."""
 
     kind: str
     mean: Array
