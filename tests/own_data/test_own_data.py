@@ -148,7 +148,7 @@ def test_a_forecast_from_a_table_of_times_and_nodes(files):
     )
     assert (code, message) == (0, "")
     found = json.loads((files / "run/metrics.json").read_text())
-    assert set(found["baselines"]) == {"no_graph", "persistence", "seasonal_mean", "linear_per_node"}
+    assert set(found["baselines"]) >= {"no_graph", "persistence", "seasonal_mean", "linear_per_node"}
     assert found["test"]["rmse at 1"] < found["test"]["rmse at 3"]
     assert read_estimator(files / "run/model.safetensors").horizons_ == [1, 3]
     assert run("predict", files / "run", "--signals", files / "series.csv", "--out", files / "next.csv")[0] == 0
