@@ -1,7 +1,7 @@
 """Fit the rational tanh of the float32 kernels: x P(x²) / Q(x²) on (0, 7.9], least largest relative error.
 
 Iteratively reweighted least squares on the linearised problem (Lawson's method); prints the coefficients that stand in
-shiftstate/filters/fused/elementary.py and the error in exact and in float32 arithmetic.
+shiftstate/filters/fused/compiling/elementary.py and the error in exact and in float32 arithmetic.
 """
 
 import numpy as np

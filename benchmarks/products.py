@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.product import Product
+from shiftstate.filters.fused.products.shifts import Product
 from shiftstate.filters.linear import product, summed_product
 
 SHAPES = [

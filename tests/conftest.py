@@ -2,11 +2,14 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import settings
+
+from shiftstate import cli
 
 settings.register_profile("deterministic", derandomize=True, deadline=None, max_examples=40, print_blob=True)
 settings.load_profile("deterministic")
@@ -18,6 +21,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
 @pytest.fixture(autouse=True)
 def _seed():
     torch.manual_seed(0)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Runs `shiftstate …` in this process: its exit code, what it printed, and what it said on standard error."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["shiftstate", *map(str, words)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -76,3 +76,9 @@ def test_a_signal_in_the_midst_of_imports_is_one_line(number, code):
     assert child.returncode == code
     assert shown.startswith("shiftstate: ")
     assert shown.count("\n") == 1
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "shiftstate", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("shiftstate 0")

@@ -33,7 +33,7 @@ SMALL = Size(500, 2_000, 4, 2)
 
 
 @dataclass(frozen=True)
-class Epoch:
+class EpochCost:
     """Forward, backward and a step of Adam on the whole graph: the best seconds, and the first one's peak bytes."""
 
     layer: str
@@ -49,7 +49,7 @@ class DropIn:
     size: Size
     converted: dict[str, float]
     """Seconds from a form of the graph to S and Sᵀ, normalised, each call without a cache; "cached" with one."""
-    epochs: list[Epoch]
+    epochs: list[EpochCost]
 
 
 def contestants(quick: bool) -> list[tuple[str, str]]:
@@ -93,7 +93,7 @@ def conversions(size: Size, repeats: int) -> dict[str, float]:
     return seconds | {"cached": _best(lambda: cached.to_shift(x, forms["edge_index"]), repeats)}
 
 
-def epoch(layer: str, form: str, size: Size, repeats: int) -> Epoch:
+def epoch(layer: str, form: str, size: Size, repeats: int) -> EpochCost:
     """One contestant in a fresh process, where nothing that came before is counted."""
     task = json.dumps({"layer": layer, "form": form, "size": asdict(size), "repeats": repeats})
     command = [sys.executable, "-c", "from shiftstate.bench.drop_in import answer; answer()"]
@@ -101,7 +101,7 @@ def epoch(layer: str, form: str, size: Size, repeats: int) -> Epoch:
     if result.returncode:
         raise RuntimeError(f"an epoch of {layer} on {form} failed: {result.stderr.strip().splitlines()[-1:]}")
     found = json.loads(result.stdout)
-    return Epoch(layer, form, found["seconds"], found["bytes"])
+    return EpochCost(layer, form, found["seconds"], found["bytes"])
 
 
 def answer() -> None:

@@ -46,9 +46,10 @@ def _transformed() -> bool:
 @cache
 def _kernels() -> tuple[Any, Any]:
     """The compiled products, and what announces them: Numba is imported by the first product, not before."""
-    from shiftstate.filters.fused import compiled, matmul
+    from shiftstate.filters.fused.compiling.compiler import announced
+    from shiftstate.filters.fused.products import matrices
 
-    return matmul, compiled.announced
+    return matrices, announced
 
 
 def _array(matrix: Tensor, either: bool = False) -> Any:
@@ -85,7 +86,7 @@ def summed_product(left: Tensor, right: Tensor) -> Tensor:
     return total
 
 
-class _Product(torch.autograd.Function):
+class _LinearProduct(torch.autograd.Function):
     """x W; its gradients are one product of each kind."""
 
     generate_vmap_rule = True
@@ -101,12 +102,12 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dy: Tensor) -> Any:
         x, weight = ctx.saved_tensors
-        dx = _Product.apply(dy, weight.T) if ctx.needs_input_grad[0] else None  # type: ignore[no-untyped-call]
-        dw = _Summed.apply(x, dy) if ctx.needs_input_grad[1] else None  # type: ignore[no-untyped-call]
+        dx = _LinearProduct.apply(dy, weight.T) if ctx.needs_input_grad[0] else None  # type: ignore[no-untyped-call]
+        dw = _SummedProduct.apply(x, dy) if ctx.needs_input_grad[1] else None  # type: ignore[no-untyped-call]
         return dx, dw
 
 
-class _Summed(torch.autograd.Function):
+class _SummedProduct(torch.autograd.Function):
     """leftᵀ right; its gradients are two products of the first kind."""
 
     generate_vmap_rule = True
@@ -122,8 +123,8 @@ class _Summed(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dw: Tensor) -> Any:
         left, right = ctx.saved_tensors
-        dleft = _Product.apply(right, dw.T) if ctx.needs_input_grad[0] else None  # type: ignore[no-untyped-call]
-        dright = _Product.apply(left, dw) if ctx.needs_input_grad[1] else None  # type: ignore[no-untyped-call]
+        dleft = _LinearProduct.apply(right, dw.T) if ctx.needs_input_grad[0] else None  # type: ignore[no-untyped-call]
+        dright = _LinearProduct.apply(left, dw) if ctx.needs_input_grad[1] else None  # type: ignore[no-untyped-call]
         return dleft, dright
 
 
@@ -132,5 +133,5 @@ def linear(x: Tensor, weight: Tensor) -> Tensor:
     if torch.compiler.is_compiling() or not computed_here(x, weight, weight.numel()):
         return x @ weight
     rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
-    y: Tensor = _Product.apply(rows, weight)  # type: ignore[no-untyped-call]
+    y: Tensor = _LinearProduct.apply(rows, weight)  # type: ignore[no-untyped-call]
     return y.view(*x.shape[:-1], weight.shape[1])

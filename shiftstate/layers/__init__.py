@@ -7,7 +7,7 @@ from shiftstate.layers.gsn import GSN
 from shiftstate.layers.lssm import LSSM
 from shiftstate.layers.rsn import RSN
 from shiftstate.layers.size import LargeBankWarning
-from shiftstate.layers.trace import Trace
+from shiftstate.layers.tracing import Trace
 
 LAYERS: dict[str, type[Layer]] = {"gcnn": GCNN, "rsn": RSN, "lssm": LSSM, "gsn": GSN}
 

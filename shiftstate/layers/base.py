@@ -27,7 +27,7 @@ from shiftstate.layers.options import (
     check_checkpoint,
 )
 from shiftstate.layers.size import check_parameters, check_states
-from shiftstate.layers.trace import Trace, trace
+from shiftstate.layers.tracing import Trace, trace
 from shiftstate.signatures import constructor_options, current_options
 
 SIZES = ("in_channels", "out_channels", "K")

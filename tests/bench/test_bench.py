@@ -26,7 +26,9 @@ def report():
     base = large("lssm", 4, 200, 800, 4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "peak_bytes", lambda case, kernel, checkpoint=None: 1000 * case.K)
-        patch.setattr(drop_in, "epoch", lambda layer, form, size, repeats: drop_in.Epoch(layer, form, 0.5, 7_000_000))
+        patch.setattr(
+            drop_in, "epoch", lambda layer, form, size, repeats: drop_in.EpochCost(layer, form, 0.5, 7_000_000)
+        )
         patch.setitem(growth.AXES, "K", (base, replace(base, K=8), replace(base, K=16)))
         return bench.run(quick=True, repeats=1)
 

@@ -7,7 +7,7 @@ import torch
 from rich.console import Console
 
 from shiftstate.bench import Report, drop_in, memory, show
-from shiftstate.bench.drop_in import SMALL, DropIn, Epoch, Size
+from shiftstate.bench.drop_in import SMALL, DropIn, EpochCost, Size
 from shiftstate.pyg import base
 
 
@@ -74,7 +74,7 @@ def test_without_pyg_there_is_nothing_to_compare(monkeypatch):
 
 
 def test_the_report_shows_epochs_memory_and_conversion():
-    found = DropIn(Size(), {"edge_index": 0.25, "cached": 1e-5}, [Epoch("LSSMConv", "cached", 1.5, 600_000_000)])
+    found = DropIn(Size(), {"edge_index": 0.25, "cached": 1e-5}, [EpochCost("LSSMConv", "cached", 1.5, 600_000_000)])
     console = Console(width=140, record=True, file=io.StringIO())
     show.print_report(Report({"torch": "x"}, [], None, [], found), console)
     text = console.export_text()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.autograd import forward_ad
 
 from shiftstate.filters import linear as module
-from shiftstate.filters.fused import matmul
+from shiftstate.filters.fused.products import matrices
 from shiftstate.filters.linear import linear, product, summed_product
 
 DTYPES = [torch.float32, torch.float64]
@@ -123,8 +123,8 @@ def test_no_bit_depends_on_the_number_of_threads(R, G, F, dtype, threads):
 
 def test_large_sums_are_shared_out_and_summed_again(threads, monkeypatch):
     counts = []
-    shared = matmul.for_blocks
-    monkeypatch.setattr(matmul, "for_blocks", lambda count, *rest: (counts.append(count), shared(count, *rest)))
+    shared = matrices.for_blocks
+    monkeypatch.setattr(matrices, "for_blocks", lambda count, *rest: (counts.append(count), shared(count, *rest)))
     threads(2)
     summed_product(draw(12000, 8), draw(12000, 8, seed=1))
     assert counts[0] > 1

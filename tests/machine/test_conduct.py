@@ -18,7 +18,6 @@ import psutil
 import pytest
 
 import shiftstate
-from shiftstate import cli
 from shiftstate.errors import SweepError
 from shiftstate.machine import conduct as module
 from shiftstate.machine.conduct import conduct
@@ -282,17 +281,8 @@ def test_the_ceiling_of_the_any_task_is_in_the_tables_and_the_figure(here, tmp_p
     assert "matching shapes: " in (tmp_path / "figure1.svg").read_text()
 
 
-def run_main(monkeypatch, capsys, *arguments):
-    monkeypatch.setattr(sys, "argv", ["shiftstate", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    return end.value.code, capsys.readouterr().err
-
-
-def test_the_command_says_its_version(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["shiftstate", "--version"])
-    cli.main()
-    assert capsys.readouterr().out == f"shiftstate {shiftstate.__version__}\n"
+def test_the_command_says_its_version(command):
+    assert command("--version")[:2] == (0, f"shiftstate {shiftstate.__version__}\n")
 
 
 @pytest.mark.parametrize(
@@ -316,40 +306,40 @@ def test_the_command_says_its_version(monkeypatch, capsys):
         (["no-such-command"], "no-such-command"),
     ],
 )
-def test_bad_input_is_exit_code_2_and_one_line(arguments, message, tmp_path, monkeypatch, capsys):
+def test_bad_input_is_exit_code_2_and_one_line(arguments, message, tmp_path, command):
     out = tmp_path / "out"
     options = ["--out", out] if len(arguments) > 1 else []
-    code, errors = run_main(monkeypatch, capsys, *arguments, *options)
+    code, _, errors = command(*arguments, *options)
     assert code == 2
     assert message in errors
     assert errors.count("\n") == 1
     assert not out.exists(), "bad input leaves nothing behind"
 
 
-def test_an_out_that_is_a_file_is_refused(tmp_path, monkeypatch, capsys):
+def test_an_out_that_is_a_file_is_refused(tmp_path, command):
     (tmp_path / "out").write_text("")
-    code, errors = run_main(monkeypatch, capsys, "reproduce", "figure1", "--out", tmp_path / "out")
+    code, _, errors = command("reproduce", "figure1", "--out", tmp_path / "out")
     assert (code, errors.count("\n")) == (2, 1)
     assert "cannot be made" in errors
 
 
 @pytest.mark.parametrize("name", ["lock", "results.sqlite"])
-def test_a_directory_in_the_place_of_a_file_is_refused(name, tmp_path, monkeypatch, capsys):
+def test_a_directory_in_the_place_of_a_file_is_refused(name, tmp_path, command):
     (tmp_path / name).mkdir()
-    code, errors = run_main(monkeypatch, capsys, "reproduce", "figure1", "--preset", "smoke", "--out", tmp_path)
+    code, _, errors = command("reproduce", "figure1", "--preset", "smoke", "--out", tmp_path)
     assert (code, errors.count("\n")) == (2, 1)
     assert "cannot be" in errors
     assert name in errors
 
 
-def test_a_damaged_store_is_named_by_the_command(tmp_path, monkeypatch, capsys):
+def test_a_damaged_store_is_named_by_the_command(tmp_path, command):
     (tmp_path / "results.sqlite").write_bytes(b"this is no database, and never was one" * 50)
-    code, errors = run_main(monkeypatch, capsys, "reproduce", "figure1", "--preset", "smoke", "--out", tmp_path)
+    code, _, errors = command("reproduce", "figure1", "--preset", "smoke", "--out", tmp_path)
     assert (code, errors.count("\n")) == (2, 1)
     assert "results.sqlite is damaged" in errors
 
 
-def test_a_full_disk_is_one_line_and_exit_code_1_and_the_store_stays_whole(tmp_path, monkeypatch, capsys, here):
+def test_a_full_disk_is_one_line_and_exit_code_1_and_the_store_stays_whole(tmp_path, monkeypatch, command, here):
     add = Store.add
 
     def full_at_the_third(self, trial, outcome):
@@ -361,7 +351,7 @@ def test_a_full_disk_is_one_line_and_exit_code_1_and_the_store_stays_whole(tmp_p
     monkeypatch.setattr("shiftstate.machine.running.engines.make_engine", lambda *arguments: here)
     sets = [word for setting in TINY for word in ("--set", setting)]
     arguments = ["reproduce", "figure1", "--preset", "smoke", "--out", tmp_path, *sets]
-    code, errors = run_main(monkeypatch, capsys, *arguments)
+    code, _, errors = command(*arguments)
     assert code == 1
     (line,) = complaints(errors)
     assert line.startswith("shiftstate: database or disk is full; what was finished is stored")

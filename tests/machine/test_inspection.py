@@ -6,7 +6,6 @@ from contextlib import closing
 
 import pytest
 
-from shiftstate.cli import main
 from shiftstate.lens.verdict_table import verdict_table
 from shiftstate.machine.inspection import choose, inspect
 from shiftstate.machine.results.store import Store
@@ -33,22 +32,6 @@ def change(directory, **values):
     with closing(sqlite3.connect(directory / "results.sqlite")) as database, database:
         for name, value in values.items():
             database.execute(f"UPDATE realizations SET {name} = ?", (value,))
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Runs `shiftstate inspect` in this process: its exit code and what it printed."""
-
-    def call(*words):
-        monkeypatch.setattr("sys.argv", ["shiftstate", "inspect", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def test_the_recorded_accuracy_comes_again_for_every_filter_and_with_a_choice_of_learning_rates(results):
@@ -100,24 +83,24 @@ def test_the_table_has_a_line_for_every_layer(results):
 
 def test_the_command_prints_the_verdict_and_its_codes_tell_what_happened(results, command):
     directory, planned = results
-    code, printed, said = command(directory)
+    code, printed, said = command("inspect", directory)
     assert code == 0, said
     assert f"Training {planned[1].id} again" in said
     assert "came again" in printed
     assert "layers.1" in printed
     change(directory, accuracy_last=0.123)
-    code, printed, _ = command(directory, "--realization", planned[0].id)
+    code, printed, _ = command("inspect", directory, "--realization", planned[0].id)
     assert code == 3
     assert "did NOT come again" in printed
 
 
 def test_bad_input_ends_with_code_2_and_one_line(results, command, tmp_path_factory):
     directory, planned = results
-    code, _, said = command(directory, "--realization", planned[0].id[:-1] + "z")
+    code, _, said = command("inspect", directory, "--realization", planned[0].id[:-1] + "z")
     assert code == 2
     assert f"did you mean {planned[0].id!r}?" in said
     empty = tmp_path_factory.mktemp("empty")
-    code, _, said = command(empty)
+    code, _, said = command("inspect", empty)
     assert code == 2
     assert "holds no results.sqlite" in said
     assert len(said.splitlines()) == 1

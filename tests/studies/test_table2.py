@@ -191,13 +191,6 @@ def test_other_texts_are_other_results_and_the_path_is_not(run, here, tmp_path, 
         conduct(["table2"], preset, tmp_path, here, given=copy)
 
 
-def command(monkeypatch, capsys, *arguments):
-    monkeypatch.setattr(sys, "argv", ["shiftstate", "reproduce", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    return end.value.code, capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -222,12 +215,12 @@ def command(monkeypatch, capsys, *arguments):
         (["table2", "--texts", "TEXTS", "--set", "baselines=svn"], "did you mean 'svm'"),
     ],
 )
-def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, texts, tmp_path, monkeypatch, capsys):
+def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, texts, tmp_path, command):
     write_novels(tmp_path / "one", ["austen"])
     places = {"TEXTS": texts, "ONE": tmp_path / "one"}
     extra = ["--set", "authors=austen", "--set", "excerpt_length=30"] if "ONE" in arguments else []
     given = [places.get(word, word) for word in arguments] + extra
-    code, errors = command(monkeypatch, capsys, *given, "--out", tmp_path / "out")
+    code, _, errors = command("reproduce", *given, "--out", tmp_path / "out")
     assert (code, errors.count("\n")) == (2, 1)
     assert message in errors
     assert not (tmp_path / "out").exists()

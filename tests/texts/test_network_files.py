@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import xml.etree.ElementTree as ET
 from csv import reader
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from matplotlib.patches import Ellipse
 
-from shiftstate import cli
 from shiftstate.pictures import render
 from shiftstate.texts.gutenberg.fetch import Fetched
 from shiftstate.texts.network_files import reproduce_figure2
@@ -21,23 +19,6 @@ from shiftstate.texts.word_lists import load_words
 from shiftstate.texts.word_networks import wan
 
 TEXT = "The ship of the line went to sea; and it was a storm on the sea. He went to the end of it!"
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs a command: exit code, output, and what it says on standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["shiftstate", *map(str, arguments)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture
@@ -57,9 +38,9 @@ def words(tmp_path):
 EXPECTED = wan(tokenize(TEXT), ["of", "never", "the", "it"])
 
 
-def test_an_npz_holds_the_whole_matrix_and_the_words_without_pickle(run, text, words, tmp_path):
+def test_an_npz_holds_the_whole_matrix_and_the_words_without_pickle(command, text, words, tmp_path):
     out = tmp_path / "wan.npz"
-    code, output, _ = run("wan", text, "--words", words, "--out", out)
+    code, output, _ = command("wan", text, "--words", words, "--out", out)
     assert code == 0
     assert "3 of 4 words occur" in output
     with np.load(out, allow_pickle=False) as content:
@@ -71,8 +52,8 @@ def test_an_npz_holds_the_whole_matrix_and_the_words_without_pickle(run, text, w
     assert not EXPECTED[:, 1].any()
 
 
-def test_a_csv_holds_the_same(run, text, words, tmp_path):
-    assert run("wan", text, "--words", words, "--out", tmp_path / "wan.csv")[0] == 0
+def test_a_csv_holds_the_same(command, text, words, tmp_path):
+    assert command("wan", text, "--words", words, "--out", tmp_path / "wan.csv")[0] == 0
     with open(tmp_path / "wan.csv", newline="") as file:
         rows = list(reader(file))
     assert rows[0] == ["word", "of", "never", "the", "it"]
@@ -80,43 +61,43 @@ def test_a_csv_holds_the_same(run, text, words, tmp_path):
     assert np.array_equal(np.array([row[1:] for row in rows[1:]], dtype=int), EXPECTED)
 
 
-def test_a_graphml_is_read_by_networkx_as_the_same_network(run, text, words, tmp_path):
-    assert run("wan", text, "--words", words, "--out", tmp_path / "wan.graphml")[0] == 0
+def test_a_graphml_is_read_by_networkx_as_the_same_network(command, text, words, tmp_path):
+    assert command("wan", text, "--words", words, "--out", tmp_path / "wan.graphml")[0] == 0
     graph = nx.read_graphml(tmp_path / "wan.graphml")
     assert graph.is_directed()
     matrix = nx.to_numpy_array(graph, nodelist=["of", "never", "the", "it"], dtype=int)
     assert np.array_equal(matrix, EXPECTED)
 
 
-def test_several_texts_are_counted_together_but_not_across(run, words, tmp_path):
+def test_several_texts_are_counted_together_but_not_across(command, words, tmp_path):
     for name, content in [("a.txt", "of the"), ("b.txt", "it of the")]:
         (tmp_path / name).write_text(content)
     out = tmp_path / "wan.npz"
-    assert run("wan", tmp_path / "a.txt", tmp_path / "b.txt", "--words", words, "--out", out)[0] == 0
+    assert command("wan", tmp_path / "a.txt", tmp_path / "b.txt", "--words", words, "--out", out)[0] == 0
     matrix = np.load(out)["matrix"]
     assert matrix.tolist() == [[0, 0, 200, 0], [0] * 4, [0] * 4, [100, 0, 80, 0]]
 
 
-def test_window_decay_and_the_most_frequent_words_are_options(run, text, tmp_path):
+def test_window_decay_and_the_most_frequent_words_are_options(command, text, tmp_path):
     out = tmp_path / "wan.npz"
-    assert run("wan", text, "--words", "auto:3", "--window", 2, "--decay", 0.5, "--out", out)[0] == 0
+    assert command("wan", text, "--words", "auto:3", "--window", 2, "--decay", 0.5, "--out", out)[0] == 0
     with np.load(out) as content:
         chosen = content["words"].tolist()
         assert chosen == list(load_words("auto:3", [tokenize(TEXT)]))
         assert np.array_equal(content["matrix"], wan(tokenize(TEXT), chosen, window=2, decay=0.5))
 
 
-def test_excerpts_go_into_the_npz_beside_the_whole(run, text, words, tmp_path):
+def test_excerpts_go_into_the_npz_beside_the_whole(command, text, words, tmp_path):
     out = tmp_path / "wan.npz"
-    assert run("wan", text, "--words", words, "--excerpt-length", 7, "--out", out)[0] == 0
+    assert command("wan", text, "--words", words, "--excerpt-length", 7, "--out", out)[0] == 0
     with np.load(out) as content:
         assert np.array_equal(content["matrix"], EXPECTED)
         assert content["excerpts"].shape == (3, 4, 4)
         assert content["signals"].tolist() == [[1, 0, 2, 0], [0, 0, 0, 1], [0, 0, 2, 0]]
 
 
-def test_without_a_list_the_package_s_own_is_taken(run, text, tmp_path):
-    assert run("wan", text, "--out", tmp_path / "wan.npz")[0] == 0
+def test_without_a_list_the_package_s_own_is_taken(command, text, tmp_path):
+    assert command("wan", text, "--out", tmp_path / "wan.npz")[0] == 0
     assert tuple(np.load(tmp_path / "wan.npz")["words"].tolist()) == load_words()
 
 
@@ -144,7 +125,7 @@ def test_without_a_list_the_package_s_own_is_taken(run, text, tmp_path):
         (["--out", "o.npz"], "Missing argument"),
     ],
 )
-def test_bad_input_is_one_line_exit_code_2_and_no_file(run, text, tmp_path, monkeypatch, arguments, complaint):
+def test_bad_input_is_one_line_exit_code_2_and_no_file(command, text, tmp_path, monkeypatch, arguments, complaint):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.txt").write_bytes(b"")
     (tmp_path / "latin.txt").write_bytes("the Brontë".encode("latin-1"))
@@ -153,7 +134,7 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(run, text, tmp_path, monk
     (tmp_path / "twice.list").write_text("the\nthe\n")
     os.mkfifo(tmp_path / "pipe.txt")
     before = sorted(tmp_path.iterdir())
-    code, _, errors = run("wan", *arguments)
+    code, _, errors = command("wan", *arguments)
     assert code == 2
     last = errors.strip().splitlines()[-1]
     assert last.startswith("shiftstate: ")
@@ -161,8 +142,8 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(run, text, tmp_path, monk
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_picture_is_drawn_beside_the_file(run, text, tmp_path):
-    code, _, _ = run("wan", text, "--out", tmp_path / "o.npz", "--picture", tmp_path / "p.svg", "--edges", 12)
+def test_a_picture_is_drawn_beside_the_file(command, text, tmp_path):
+    code, _, _ = command("wan", text, "--out", tmp_path / "o.npz", "--picture", tmp_path / "p.svg", "--edges", 12)
     assert code == 0
     labels = {
         "".join(node.itertext()).strip() for node in ET.parse(tmp_path / "p.svg").iter() if node.tag[-4:] == "text"
@@ -215,9 +196,9 @@ def library(tmp_path):
     return root
 
 
-def test_figure2_is_drawn_from_all_books_of_the_author(run, library, tmp_path):
+def test_figure2_is_drawn_from_all_books_of_the_author(command, library, tmp_path):
     (library / "stevenson" / "other.txt").write_text("and then of it")
-    code, output, _ = run(
+    code, output, _ = command(
         "reproduce", "figure2", "--author", "Stevenson", "--texts", library, "--out", tmp_path / "out"
     )
     assert code == 0
@@ -241,8 +222,8 @@ def test_figure2_takes_the_list_that_comes_with_the_texts(library, tmp_path):
     assert np.load(tmp_path / "out" / "figure2.npz")["words"].tolist() == ["the", "of"]
 
 
-def test_figure2_without_texts_says_how_to_get_them(run, tmp_path):
-    code, _, errors = run("reproduce", "figure2", "--out", tmp_path / "out")
+def test_figure2_without_texts_says_how_to_get_them(command, tmp_path):
+    code, _, errors = command("reproduce", "figure2", "--out", tmp_path / "out")
     assert code == 2
     assert errors.count("\n") == 1
     assert "--texts DIR" in errors
@@ -250,15 +231,17 @@ def test_figure2_without_texts_says_how_to_get_them(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_an_author_who_is_not_there_gets_the_nearest_suggested(run, library, tmp_path):
-    code, _, errors = run("reproduce", "figure2", "--author", "stevensn", "--texts", library, "--out", tmp_path / "out")
+def test_an_author_who_is_not_there_gets_the_nearest_suggested(command, library, tmp_path):
+    code, _, errors = command(
+        "reproduce", "figure2", "--author", "stevensn", "--texts", library, "--out", tmp_path / "out"
+    )
     assert code == 2
     assert "unknown author 'stevensn'" in errors
     assert "did you mean 'stevenson'?" in errors
     assert not (tmp_path / "out").exists()
 
 
-def test_books_are_fetched_by_command(run, tmp_path, monkeypatch):
+def test_books_are_fetched_by_command(command, tmp_path, monkeypatch):
     asked = []
 
     def fetch(books, out, **options):
@@ -267,7 +250,7 @@ def test_books_are_fetched_by_command(run, tmp_path, monkeypatch):
         return Fetched(4, 1, ("poe/a.txt",))
 
     monkeypatch.setattr("shiftstate.texts.gutenberg.fetch.fetch", fetch)
-    code, output, errors = run(
+    code, output, errors = command(
         "data", "fetch", "gutenberg", "--out", tmp_path, "--author", "poe", "--mirror", "http://localhost", "--strict"
     )
     assert (code, asked) == (0, [(5, "http://localhost", True)])
@@ -285,16 +268,16 @@ def test_books_are_fetched_by_command(run, tmp_path, monkeypatch):
         (["gutenberg", "--catalogue", "absent.csv"], "absent.csv cannot be read"),
     ],
 )
-def test_a_bad_fetch_is_one_line_and_exit_code_2(run, tmp_path, arguments, complaint):
-    code, _, errors = run("data", "fetch", *arguments, "--out", tmp_path / "out")
+def test_a_bad_fetch_is_one_line_and_exit_code_2(command, tmp_path, arguments, complaint):
+    code, _, errors = command("data", "fetch", *arguments, "--out", tmp_path / "out")
     assert code == 2
     assert errors.count("\n") == 1
     assert complaint in errors
     assert not (tmp_path / "out").exists()
 
 
-def test_the_real_stevenson_is_drawn(run, corpus, tmp_path):
-    code, _, _ = run("reproduce", "figure2", "--author", "stevenson", "--texts", corpus, "--out", tmp_path)
+def test_the_real_stevenson_is_drawn(command, corpus, tmp_path):
+    code, _, _ = command("reproduce", "figure2", "--author", "stevenson", "--texts", corpus, "--out", tmp_path)
     assert code == 0
     story = json.loads((tmp_path / "figure2.json").read_text())
     assert story["words_from"] == "function_words.txt"

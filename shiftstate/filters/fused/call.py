@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.compiled import announced
-from shiftstate.filters.fused.pool import prepare
-from shiftstate.filters.fused.product import check_operator
+from shiftstate.filters.fused.compiling.compiler import announced
+from shiftstate.filters.fused.memory.pool import prepare
+from shiftstate.filters.fused.products.shifts import check_operator
 from shiftstate.filters.fused.second_derivative import only_first, raise_second
 from shiftstate.filters.fused.spec import Spec
 

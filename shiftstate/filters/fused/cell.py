@@ -27,7 +27,7 @@ class Kernels(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Cell(Kernels):
+class FusedCell(Kernels):
     """A recurrence: w_k (and a memory c_k) from S w_{k−1}, x (and c_{k−1}), through affine maps and nonlinearities.
 
     Kernels of scalar weights (bank and depthwise mixing) see a state as (N, M), a column for every signal and channel.

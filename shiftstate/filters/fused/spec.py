@@ -9,7 +9,7 @@ from torch import Tensor
 from shiftstate.filters.activations import ACTIVATIONS
 
 if TYPE_CHECKING:
-    from shiftstate.filters.fused.cell import Cell
+    from shiftstate.filters.fused.cell import FusedCell
 
 Shape = tuple[int, ...]
 
@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 class Spec(NamedTuple):
     """The cell, its options and nonlinearities, and what is kept for the backward."""
 
-    cell: "Cell"
+    cell: "FusedCell"
     dense: bool
     """Whether weights are matrices (dense mixing) or scalars (bank and depthwise)."""
     input: bool
@@ -86,13 +86,13 @@ class Spec(NamedTuple):
     @classmethod
     def unpack(cls, text: str) -> "Spec":
         """From `pack`."""
-        from shiftstate.filters.fused.cell import Cell  # here, because the cells import this module
+        from shiftstate.filters.fused.cell import FusedCell  # here, because the cells import this module
         from shiftstate.filters.fused.cells import CELLS
 
         name, *fields = text.split(" ")
         cell = CELLS.get(name)
-        if not isinstance(cell, Cell) or len(fields) < 4:
-            known = ", ".join(repr(name) for name, cell in CELLS.items() if isinstance(cell, Cell))
+        if not isinstance(cell, FusedCell) or len(fields) < 4:
+            known = ", ".join(repr(name) for name, cell in CELLS.items() if isinstance(cell, FusedCell))
             raise ValueError(f"there is no fused recurrence {text!r}; expected one of {known} and its options")
         dense, input, gate_bias, checkpoint = map(int, fields[:4])
         return cls(cell, bool(dense), bool(input), bool(gate_bias), tuple(fields[4:]), checkpoint)

@@ -7,7 +7,7 @@ import torch
 
 import shiftstate as ss
 from shiftstate.filters import IMPLEMENTATIONS
-from shiftstate.filters.fused.cell import Cell
+from shiftstate.filters.fused.cell import FusedCell
 from shiftstate.filters.fused.cells import CELLS
 from shiftstate.filters.fused.spec import Spec
 from shiftstate.layers import LAYERS
@@ -21,7 +21,7 @@ FAST = [name for name in IMPLEMENTATIONS if name != "reference"]
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 5e-5}
 
 KINDS = list(LAYERS)
-RECURRENT = [kind for kind in KINDS if isinstance(CELLS[LAYERS[kind].fused], Cell)]
+RECURRENT = [kind for kind in KINDS if isinstance(CELLS[LAYERS[kind].fused], FusedCell)]
 """Filters with a state of their own: all but the GCNN."""
 
 

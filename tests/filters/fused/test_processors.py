@@ -4,7 +4,11 @@ import pytest
 
 from tests.processors import SETTINGS, run
 
-TESTS = ["tests/filters/test_linear.py", "tests/filters/fused/test_product.py", "tests/filters/fused/test_threads.py"]
+TESTS = [
+    "tests/filters/test_linear.py",
+    "tests/filters/fused/products",
+    "tests/filters/fused/compiling/test_threads.py",
+]
 ONES = "number_of_threads or product"
 
 

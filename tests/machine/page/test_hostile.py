@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import sys
 import zipfile
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shiftstate as ss
-from shiftstate.cli import main
 from shiftstate.layers import LAYERS
 from shiftstate.layers.options import MIXINGS
 from shiftstate.machine.page.lens_form import check_lens
@@ -32,17 +30,6 @@ DEEP = "[" * 100_000 + "]" * 100_000
 def lens():
     """A lens that can be read."""
     return small_lens()
-
-
-def report(monkeypatch, capsys, directory):
-    """Exit code and standard error of the command."""
-    monkeypatch.setattr(sys, "argv", ["shiftstate", "report", str(directory)])
-    code = 0
-    try:
-        main()
-    except SystemExit as end:
-        code = end.code or 0
-    return code, capsys.readouterr().err
 
 
 def lens_file(name="x.json"):
@@ -79,10 +66,10 @@ TEXTS = {
 
 @pytest.mark.parametrize("content", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("write", [lens_file(), plan_file, words_file], ids=["lens", "plan", "words"])
-def test_a_damaged_file_is_one_line_and_leaves_nothing(tmp_path, monkeypatch, capsys, write, content):
+def test_a_damaged_file_is_one_line_and_leaves_nothing(tmp_path, command, write, content):
     write(tmp_path, content)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    code, told = report(monkeypatch, capsys, tmp_path)
+    code, _, told = command("report", tmp_path)
     assert code == 2
     assert told.count("\n") == 1
     assert len(told) < 600
@@ -91,7 +78,7 @@ def test_a_damaged_file_is_one_line_and_leaves_nothing(tmp_path, monkeypatch, ca
 
 @pytest.mark.parametrize("name", ["lens/x.json", "plan.json", "w.npz"])
 @pytest.mark.parametrize("kind", ["pipe", "directory", "broken link", "device"])
-def test_what_is_no_regular_file_is_not_waited_for(tmp_path, monkeypatch, capsys, name, kind):
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path, command, name, kind):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     if name == "plan.json":
@@ -103,7 +90,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, monkeypatch, capsys
         path.mkdir()
     else:
         path.symlink_to("/dev/zero" if kind == "device" else tmp_path / "nowhere")
-    code, told = report(monkeypatch, capsys, tmp_path)
+    code, _, told = command("report", tmp_path)
     if (name, kind) == ("plan.json", "broken link"):  # as if there were no plan
         assert code == 0
     else:

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from shiftstate.cli import main
 from shiftstate.files import write_whole
 from shiftstate.machine.page import lenses as report_lenses
 from shiftstate.machine.page import render as report_render
@@ -62,18 +61,6 @@ def directory(tmp_path, trial, outcome):
     """A directory without a page yet."""
     fill(tmp_path / NAME, trial, outcome)
     return tmp_path / NAME
-
-
-def run(monkeypatch, capsys, *arguments):
-    """Exit code, standard output and standard error of a command."""
-    monkeypatch.setattr(sys, "argv", ["shiftstate", *map(str, arguments)])
-    code = 0
-    try:
-        main()
-    except SystemExit as end:
-        code = end.code or 0
-    told = capsys.readouterr()
-    return code, told.out, told.err
 
 
 def test_the_page_is_one_file_that_names_no_other_but_its_neighbours(written):
@@ -220,8 +207,8 @@ def test_a_stored_training_under_the_lens_is_named_by_its_cell_and_its_numbers(d
     assert last["note"] == "Trained again from its record: accuracy 0.5, recorded 0.25."
 
 
-def test_the_command_says_what_it_wrote(directory, monkeypatch, capsys):
-    code, out, err = run(monkeypatch, capsys, "report", directory)
+def test_the_command_says_what_it_wrote(directory, command):
+    code, out, err = command("report", directory)
     assert (code, err) == (0, "")
     assert "24 trainings, " in out
     assert str(directory / "report.html") in out
@@ -275,25 +262,25 @@ def damage_plan(directory):
         (damage_plan, "plan.json cannot be read"),
     ],
 )
-def test_a_bad_directory_is_one_line_and_leaves_nothing(tmp_path, monkeypatch, capsys, damage, said):
+def test_a_bad_directory_is_one_line_and_leaves_nothing(tmp_path, command, damage, said):
     damage(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    code, out, err = run(monkeypatch, capsys, "report", tmp_path)
+    code, out, err = command("report", tmp_path)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert said in err
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_a_missing_directory_is_one_line(tmp_path, monkeypatch, capsys):
-    code, _, err = run(monkeypatch, capsys, "report", tmp_path / "none")
+def test_a_missing_directory_is_one_line(tmp_path, command):
+    code, _, err = command("report", tmp_path / "none")
     assert code == 2
     assert "is not a directory" in err
 
 
-def test_without_plotly_everything_but_the_charts_is_written_and_one_line_says_so(directory, monkeypatch, capsys):
+def test_without_plotly_everything_but_the_charts_is_written_and_one_line_says_so(directory, monkeypatch, command):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    code, out, err = run(monkeypatch, capsys, "report", directory)
+    code, out, err = command("report", directory)
     assert (code, err) == (0, "")
     assert out.count("\n") == 1
     assert "pip install 'shiftstate[report]'" in out

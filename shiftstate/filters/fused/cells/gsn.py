@@ -8,12 +8,12 @@ backward is S w_{k−1} alone; gates and w_k are computed again.
 
 import numpy as np
 
-from shiftstate.filters.fused.blocks import TILE
-from shiftstate.filters.fused.cell import Cell
-from shiftstate.filters.fused.compiled import inlined, kernel
-from shiftstate.filters.fused.elementary import activate, gather_row, sigmoid, tanh, through
-from shiftstate.filters.fused.matrix import MatrixRecurrence
-from shiftstate.filters.fused.scalar import ScalarRecurrence
+from shiftstate.filters.fused.cell import FusedCell
+from shiftstate.filters.fused.compiling.blocks import TILE
+from shiftstate.filters.fused.compiling.compiler import inlined, kernel
+from shiftstate.filters.fused.compiling.elementary import activate, gather_row, sigmoid, tanh, through
+from shiftstate.filters.fused.recurrences.matrix import MatrixRecurrence
+from shiftstate.filters.fused.recurrences.scalar import ScalarRecurrence
 
 
 @inlined
@@ -150,7 +150,7 @@ def dense_backward(first, end, rows, z, zw, zx, Sw, c_old, c, dw, dc):
             dw[i, j] = dw[i, j] * (one - update)
 
 
-CELL = Cell(
+CELL = FusedCell(
     name="gsn",
     maps=("c", "z", "r"),
     apart=("c",),

@@ -8,12 +8,12 @@ the backward are S w_{k−1} and c_k; the gates are computed again.
 
 import numpy as np
 
-from shiftstate.filters.fused.blocks import TILE
-from shiftstate.filters.fused.cell import Cell
-from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import activate, gather_row, sigmoid, tanh, through
-from shiftstate.filters.fused.matrix import MatrixRecurrence
-from shiftstate.filters.fused.scalar import ScalarRecurrence
+from shiftstate.filters.fused.cell import FusedCell
+from shiftstate.filters.fused.compiling.blocks import TILE
+from shiftstate.filters.fused.compiling.compiler import kernel
+from shiftstate.filters.fused.compiling.elementary import activate, gather_row, sigmoid, tanh, through
+from shiftstate.filters.fused.recurrences.matrix import MatrixRecurrence
+from shiftstate.filters.fused.recurrences.scalar import ScalarRecurrence
 
 
 @kernel
@@ -141,7 +141,7 @@ def dense_backward(first, end, rows, z, zw, zx, Sw, c_old, c, dw, dc):
             dc[i, j] = dcj * forget
 
 
-CELL = Cell(
+CELL = FusedCell(
     name="lssm",
     maps=("c", "f", "u", "w"),
     keeps=("Sw", "c"),

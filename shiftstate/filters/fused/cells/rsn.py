@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from shiftstate.filters.fused import outputs
-from shiftstate.filters.fused.blocks import TILE
-from shiftstate.filters.fused.cell import Cell
-from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import activate, gather_row, through
-from shiftstate.filters.fused.matrix import MatrixRecurrence
-from shiftstate.filters.fused.scalar import ScalarRecurrence
-from shiftstate.filters.fused.states import States
+from shiftstate.filters.fused.cell import FusedCell
+from shiftstate.filters.fused.compiling.blocks import TILE
+from shiftstate.filters.fused.compiling.compiler import kernel
+from shiftstate.filters.fused.compiling.elementary import activate, gather_row, through
+from shiftstate.filters.fused.recurrences import outputs
+from shiftstate.filters.fused.recurrences.matrix import MatrixRecurrence
+from shiftstate.filters.fused.recurrences.scalar import ScalarRecurrence
+from shiftstate.filters.fused.recurrences.states import States
 from shiftstate.filters.linear import product, summed_product
 
 
@@ -120,7 +120,7 @@ class Matrix(MatrixRecurrence):
         return product(v, self.added.w[k - 1])
 
 
-CELL = Cell(
+CELL = FusedCell(
     name="rsn",
     maps=("w",),
     keeps=("w",),

@@ -9,7 +9,7 @@ from shiftstate.filters.reference import Filter
 from shiftstate.graphs import Shift
 
 
-class Polynomial(Kernels):
+class PolynomialKernels(Kernels):
     """y = Σ_k h_k S^k x."""
 
     def obstacle(self, filter: Filter, x: Tensor, shift: Shift) -> str | None:
@@ -24,4 +24,4 @@ class Polynomial(Kernels):
         return run_bank(x, h, shift, checkpoint)
 
 
-CELL = Polynomial()
+CELL = PolynomialKernels()

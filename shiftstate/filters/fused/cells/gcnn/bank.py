@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.buffers import empty
-from shiftstate.filters.fused.compiled import announced
-from shiftstate.filters.fused.matmul import multiply, multiply_transposed
-from shiftstate.filters.fused.product import Both, Product, both, check_operator, fast_shift
+from shiftstate.filters.fused.compiling.compiler import announced
+from shiftstate.filters.fused.memory.buffers import empty
+from shiftstate.filters.fused.products.matrices import multiply, multiply_transposed
+from shiftstate.filters.fused.products.shifts import Both, Product, both, check_operator, fast_shift
 from shiftstate.filters.linear import computed_here, linear
 from shiftstate.graphs import Shift
 
@@ -102,7 +102,7 @@ class _Bank:
         return None if dx is None else dx[0].view(self.N, self.B, self.G), dh if wide else dh.transpose(1, 2)
 
 
-class _Filter(torch.autograd.Function):
+class _BankFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, h, powers, keep, shift):
         operator = tuple(shift.operator)
@@ -171,5 +171,5 @@ def run_bank(x: Tensor, h: Tensor, shift: Shift, checkpoint: int | None) -> Tens
     if torch.compiler.is_compiling() or shift.requires_grad or not computed_here(x, h, h[0].numel()):
         return _composed(x, h, shift, powers)
     keep = torch.is_grad_enabled() and h.requires_grad
-    y: Tensor = _Filter.apply(x, h, powers, keep, shift)
+    y: Tensor = _BankFunction.apply(x, h, powers, keep, shift)
     return y

@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_per_block
-from shiftstate.filters.fused.buffers import empty
-from shiftstate.filters.fused.columns import add_blocks
-from shiftstate.filters.fused.compiled import announced, kernel
-from shiftstate.filters.fused.elementary import gather_row
-from shiftstate.filters.fused.product import Product, both, check_operator
+from shiftstate.filters.fused.compiling.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiling.compiler import announced, kernel
+from shiftstate.filters.fused.compiling.elementary import gather_row
+from shiftstate.filters.fused.memory.buffers import empty
+from shiftstate.filters.fused.products.shifts import Product, both, check_operator
+from shiftstate.filters.fused.recurrences.columns import add_blocks
 from shiftstate.filters.fused.second_derivative import only_first, raise_second
 from shiftstate.graphs import Shift
 
@@ -89,7 +89,7 @@ def backward(
     return dx, torch.from_numpy(dh)
 
 
-class _Polynomial(torch.autograd.Function):
+class _DepthwiseFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, h, operator):
         ctx.save_for_backward(x, h)
@@ -153,5 +153,5 @@ def run_depthwise(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
     """x (N, B, F) → y (N, B, F) for one weight per shift and channel, h (K+1, F)."""
     N, B, F = x.shape
     columns = h.unsqueeze(1).expand(-1, B, -1).reshape(-1, B * F)
-    polynomial = polynomial_op if torch.compiler.is_compiling() else _Polynomial.apply
+    polynomial = polynomial_op if torch.compiler.is_compiling() else _DepthwiseFunction.apply
     return polynomial(x.reshape(N, B * F), columns, list(shift.operator)).view(N, B, F)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shiftstate.filters.fused.compiled import kernel
+from shiftstate.filters.fused.compiling.compiler import kernel
 
 
 @kernel

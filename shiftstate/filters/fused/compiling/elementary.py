@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from shiftstate.filters.fused.compiled import FASTMATH, inlined
+from shiftstate.filters.fused.compiling.compiler import FASTMATH, inlined
 
 # tanh x ≈ x P(x²) / Q(x²) on |x| ≤ 7.9, relative error 1.3e-7 before rounding, fitted by
 # benchmarks/fit_tanh.py; beyond, tanh is 1 to float32's last digit. Polynomials and a division vectorise,

@@ -17,8 +17,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from shiftstate.filters.fused.blocks import ELEMENTS, for_blocks
-from shiftstate.filters.fused.compiled import inlined, kernel
+from shiftstate.filters.fused.compiling.blocks import ELEMENTS, for_blocks
+from shiftstate.filters.fused.compiling.compiler import inlined, kernel
 
 RUN = 128  # rows of B that are summed before the sum goes to memory: they stay in the fastest cache
 TILE = 512  # columns of a block

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.blocks import TILE, for_blocks, num_blocks, rows_per_block
-from shiftstate.filters.fused.buffers import empty
-from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import gather_row
-from shiftstate.filters.fused.matmul import multiply
+from shiftstate.filters.fused.compiling.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiling.compiler import kernel
+from shiftstate.filters.fused.compiling.elementary import gather_row
+from shiftstate.filters.fused.memory.buffers import empty
+from shiftstate.filters.fused.products.matrices import multiply
 from shiftstate.graphs import Shift
 
 
@@ -107,7 +107,7 @@ def check_operator(operator: Sequence[Tensor], num_nodes: int, dtype: torch.dtyp
             raise ValueError(f"the compressed rows of S are inconsistent; expected {num_nodes} sorted rows")
 
 
-class _Shift(torch.autograd.Function):
+class _ShiftProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, operator, transpose):
         ctx.transpose = transpose
@@ -118,7 +118,7 @@ class _Shift(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad):
-        return _Shift.apply(grad, ctx.saved_tensors, not ctx.transpose), None, None
+        return _ShiftProduct.apply(grad, ctx.saved_tensors, not ctx.transpose), None, None
 
 
 def fast_shift(w: Tensor, shift: Shift) -> Tensor:
@@ -128,5 +128,5 @@ def fast_shift(w: Tensor, shift: Shift) -> Tensor:
     if not ours or torch.compiler.is_compiling():
         return shift.shift_nodes(w)
     check_operator(operator, w.shape[0], w.dtype)
-    shifted: Tensor = _Shift.apply(w.reshape(w.shape[0], -1), operator, False)
+    shifted: Tensor = _ShiftProduct.apply(w.reshape(w.shape[0], -1), operator, False)
     return shifted.view(w.shape)

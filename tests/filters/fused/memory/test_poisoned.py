@@ -9,12 +9,14 @@ import pytest
 import torch
 
 from shiftstate.filters import fused
-from shiftstate.filters.fused import buffers, matmul, matrix, pool, product, scalar
 from shiftstate.filters.fused.cells.gcnn import bank, depthwise
+from shiftstate.filters.fused.memory import buffers, pool
+from shiftstate.filters.fused.products import matrices, shifts
+from shiftstate.filters.fused.recurrences import matrix, scalar
 from shiftstate.layers.options import MIXINGS
 from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
 
-MODULES = (bank, depthwise, matrix, product, scalar)
+MODULES = (bank, depthwise, matrix, shifts, scalar)
 
 
 def poisoned(shape, dtype):
@@ -27,7 +29,7 @@ def poison(monkeypatch):
 
     def fill():
         arrays = SimpleNamespace(**{**vars(np), "empty": lambda *args: np.full(args[0], np.nan, *args[1:])})
-        for module in (*MODULES, matmul):  # whose partial sums are NumPy's
+        for module in (*MODULES, matrices):  # whose partial sums are NumPy's
             for name, memory in (("empty", poisoned), ("np", arrays)):
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, memory)

@@ -7,9 +7,9 @@ outputs are the same for every cell: the last four functions.
 
 import numpy as np
 
-from shiftstate.filters.fused.blocks import TILE
-from shiftstate.filters.fused.compiled import kernel
-from shiftstate.filters.fused.elementary import activate, through
+from shiftstate.filters.fused.compiling.blocks import TILE
+from shiftstate.filters.fused.compiling.compiler import kernel
+from shiftstate.filters.fused.compiling.elementary import activate, through
 
 
 @kernel

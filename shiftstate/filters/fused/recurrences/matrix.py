@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused import outputs
-from shiftstate.filters.fused.blocks import for_blocks, num_blocks, rows_per_block
-from shiftstate.filters.fused.buffers import empty
-from shiftstate.filters.fused.elementary import encode
-from shiftstate.filters.fused.product import Product
+from shiftstate.filters.fused.compiling.blocks import for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiling.elementary import encode
+from shiftstate.filters.fused.memory.buffers import empty
+from shiftstate.filters.fused.products.shifts import Product
+from shiftstate.filters.fused.recurrences import outputs
+from shiftstate.filters.fused.recurrences.states import States
 from shiftstate.filters.fused.spec import Spec
-from shiftstate.filters.fused.states import States
 from shiftstate.filters.linear import product, summed_product
 
 Arguments = tuple[Tensor, Tensor | None, Tensor | None]

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from shiftstate.filters.fused import blocks, pool
+from shiftstate.filters.fused.compiling import blocks
+from shiftstate.filters.fused.memory import pool
 from shiftstate.layers.options import MIXINGS
 from tests.filters.fused.comparison import KINDS, assert_identical, pair, ragged, results, signal
 
@@ -161,7 +162,7 @@ if __name__ == "__main__":
 """
 
 FORKS = """
-from shiftstate.filters.fused.blocks import for_blocks
+from shiftstate.filters.fused.compiling.blocks import for_blocks
 
 class Filtered(torch.utils.data.Dataset):
     def __len__(self):

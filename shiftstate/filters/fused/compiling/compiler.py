@@ -38,7 +38,7 @@ def stamp_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
-STAMP = stamp_of(Path(__file__).parent)
+STAMP = stamp_of(Path(__file__).parents[1])
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -66,5 +66,5 @@ def test_weights_too_many_for_our_products_give_the_same(G, F, checkpoint, monke
     shift, x = ragged(9), signal(5, 9, G)
     ours = results(layer, x, shift)
     monkeypatch.setattr(linear, "LARGEST", 0)
-    monkeypatch.setattr(bank, "_Filter", None)  # it is not asked
+    monkeypatch.setattr(bank, "_BankFunction", None)  # it is not asked
     assert_same(results(layer, x, shift), ours)

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from shiftstate.filters.fused import product
-from shiftstate.filters.fused.blocks import TILE
-from shiftstate.filters.fused.product import Product
+from shiftstate.filters.fused.compiling.blocks import TILE
+from shiftstate.filters.fused.products import shifts
+from shiftstate.filters.fused.products.shifts import Product
 from shiftstate.layers.options import MIXINGS
 from tests.filters.fused.comparison import KINDS, assert_same, pair, ragged, results, signal
 
@@ -46,7 +46,7 @@ def test_a_dense_s_that_is_a_view_is_multiplied_as_it_looks():
 @pytest.mark.parametrize("mixing", MIXINGS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_dense_graph_too_large_for_our_product_goes_through_blas(kind, mixing, monkeypatch):
-    monkeypatch.setattr(product, "SMALL", 5)
+    monkeypatch.setattr(shifts, "SMALL", 5)
     shift = ragged(9, layout="dense")
     assert Product.of(tuple(shift.operator)).small is None
     layer, reference = pair(kind, 2, 3, 3, mixing=mixing)

@@ -8,7 +8,7 @@ import torch
 from numba import njit
 
 from shiftstate.filters.activations import activation
-from shiftstate.filters.fused.elementary import PIECEWISE, SMOOTH, activate, encode, sigmoid, tanh, through
+from shiftstate.filters.fused.compiling.elementary import PIECEWISE, SMOOTH, activate, encode, sigmoid, tanh, through
 from shiftstate.testing import assert_alive
 from tests.filters.fused.comparison import RECURRENT, cycle, deviation, pair, ragged, results, signal
 

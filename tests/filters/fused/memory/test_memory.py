@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from shiftstate.filters.fused import matrix, pool, scalar
+from shiftstate.filters.fused.memory import pool
+from shiftstate.filters.fused.recurrences import matrix, scalar
 from shiftstate.layers.options import MIXINGS
 from shiftstate.testing.measure import peak_bytes
 from tests.filters.fused.comparison import KINDS, RECURRENT, cycle, filter_arguments, pair, ragged, signal

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from shiftstate.filters.fused import buffers
-from shiftstate.filters.fused.buffers import HELD, SMALL, empty
+from shiftstate.filters.fused.memory import buffers
+from shiftstate.filters.fused.memory.buffers import HELD, SMALL, empty
 
 
 @pytest.fixture(autouse=True)

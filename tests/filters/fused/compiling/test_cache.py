@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from numba.core import event
 
-from shiftstate.filters.fused import compiled
-from shiftstate.filters.fused.compiled import announced
+from shiftstate.filters.fused.compiling import compiler
+from shiftstate.filters.fused.compiling.compiler import announced
 
 READ_ONLY = """
 import numba.core.caching
@@ -68,14 +68,14 @@ def test_two_processes_share_an_empty_cache_and_a_third_finds_it_filled(tmp_path
 
 KERNELS = {
     "inner.py": "from numba import njit\n@njit\ndef inner(x):\n    return {}\n",
-    "outer.py": "from shiftstate.filters.fused.compiled import kernel\nfrom inner import inner\n"
+    "outer.py": "from shiftstate.filters.fused.compiling.compiler import kernel\nfrom inner import inner\n"
     "@kernel\ndef outer(x):\n    return inner(x)\n",
 }
 OUTER = """
 import sys
 from pathlib import Path
-from shiftstate.filters.fused import compiled
-compiled.STAMP = compiled.stamp_of(Path(sys.argv[1]))
+from shiftstate.filters.fused.compiling import compiler
+compiler.STAMP = compiler.stamp_of(Path(sys.argv[1]))
 sys.path.insert(0, sys.argv[1])
 from outer import outer
 print(outer(1))
@@ -101,7 +101,7 @@ def test_a_function_without_a_place_for_its_cache_is_compiled_without_one(monkey
     def double(x):
         return 2 * x
 
-    assert compiled.kernel(double)(21) == 42
+    assert compiler.kernel(double)(21) == 42
 
 
 class Clock:
@@ -126,8 +126,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(compiled, "threading", SimpleNamespace(Timer=clock.timer))
-    monkeypatch.setattr(compiled, "_ready", set())
+    monkeypatch.setattr(compiler, "threading", SimpleNamespace(Timer=clock.timer))
+    monkeypatch.setattr(compiler, "_ready", set())
     return clock
 
 

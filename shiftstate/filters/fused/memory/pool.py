@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from shiftstate.filters.fused.buffers import HELD, Lock
+from shiftstate.filters.fused.memory.buffers import HELD, Lock
 from shiftstate.filters.fused.spec import Spec
 
 POOLED = HELD // 4  # bytes up to which a recurrence is kept for the next call

@@ -1,0 +1,1 @@
+"""How kernels are compiled, the mathematics they are made of, and their rows shared out among threads."""
