@@ -1,6 +1,6 @@
 """The attributor: learns authors from texts, and says who wrote others, in scikit-learn's manner."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from shiftstate.attribution.calibration import Calibration, calibrate
+from shiftstate.attribution.calibration import Calibration, calibrate, cross_calibrate
 from shiftstate.attribution.folds import check_held_out, deal, held_out_scores
 from shiftstate.attribution.impostors import Impostors, learn_impostors
 from shiftstate.attribution.library import Encoded, Library, Vocabulary, check_library
@@ -16,12 +16,12 @@ from shiftstate.attribution.metrics import answer_metrics
 from shiftstate.attribution.model_file import read_model, write_model
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
-from shiftstate.attribution.pieces import SHORTEST, Pieces, choose_words, cut_texts
+from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
+from shiftstate.attribution.trust import most_accurate, why
 from shiftstate.attribution.verification import Verifier, learn_verifier
+from shiftstate.attribution.word_choice import choose_words
 from shiftstate.checks import check_name, check_whole
 from shiftstate.texts.readers import without_boilerplate
-from shiftstate.texts.word_lists import load_words
-from shiftstate.texts.word_networks import check_network_size
 
 COMBINED = "combined"
 INNER_FOLDS = 5
@@ -81,11 +81,14 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_held_out(library.authors)
         for text, title in zip(library.texts, library.titles, strict=True):
             check_length(text, title)
-        listed = list_words(self.words, library)
-        pieces = cut_texts(library.texts, listed, self.length, library.vocabulary.words)
-        names = library.names
-        author = np.array([names.index(one) for one in library.authors])
-        self._calibrate(pieces, author, names, library.authors, say)
+        folds = deal(library.authors, INNER_FOLDS)
+        choice = choose_words(self.words, library, folds)
+        pieces = cut_texts(library.texts, choice.words, self.length, library.vocabulary.words)
+        names, author = library.names, library.author
+        tested, scores = held_out_scores(pieces, author, len(names), folds, list(MODELS), choice, say)
+        self.classes_ = np.array(names)
+        self._calibrate(scores, author[pieces.text[tested]], pieces.text[tested])
+        pieces = pieces.over(np.arange(choice.number))
         self.learned_ = {}
         for name, kind in MODELS.items():
             say(f"learning: {name}")
@@ -93,32 +96,22 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.scaling_ = standardize(pieces)
         self.impostors_ = learn_impostors(z_scores(pieces, self.scaling_), pieces.text, author.tolist())
         self.verifier_ = learn_verifier(self.impostors_.profiles, author)
-        self.listed_ = tuple(listed)
+        self.listed_ = tuple(choice.listed)
         self.titles_ = tuple(library.titles)
         return self
 
     def _calibrate(
-        self,
-        pieces: Pieces,
-        author: NDArray[np.int64],
-        names: list[str],
-        authors: Sequence[str],
-        say: Callable[[str], None],
+        self, scores: Mapping[str, NDArray[np.float64]], author: NDArray[np.int64], text: NDArray[np.int64]
     ) -> None:
-        """Weigh the models on held-out texts, and find the best."""
-        tested, scores = held_out_scores(pieces, author, len(names), deal(authors, INNER_FOLDS), list(MODELS), say)
-        truth, text = author[pieces.text[tested]], pieces.text[tested]
+        """Weigh the models on held-out pieces, and find the best."""
         groups = {name: [name] for name in MODELS} | {COMBINED: list(MODELS)}
-        self.classes_ = np.array(names)
-        self.calibrations_ = {
-            name: calibrate([scores[one] for one in group], truth, text) for name, group in groups.items()
-        }
-        self.held_out_ = {
-            name: answer_metrics(np.exp(self.calibrations_[name].logarithms([scores[one] for one in group])), truth)
-            for name, group in groups.items()
-        }
-        best = max(groups, key=lambda name: (self.held_out_[name]["accuracy"], -self.held_out_[name]["log_loss"]))
+        given = {name: [scores[one] for one in group] for name, group in groups.items()}
+        self.calibrations_ = {name: calibrate(one, author, text) for name, one in given.items()}
+        judged = {name: cross_calibrate(one, author, text).logarithms for name, one in given.items()}
+        self.held_out_ = {name: answer_metrics(np.exp(one), author) for name, one in judged.items()}
+        best = most_accurate(self.held_out_)
         self.recommended_ = best if self.model == "auto" else self.model
+        self.why_ = why(self.recommended_, judged, author, text)
 
     def encode(self, text: str, title: str = "the text") -> Encoded:
         """A text as numbers of the model's words; one that is too short for any answer raises."""
@@ -169,6 +162,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "words": list(self.listed_),
             "titles": list(self.titles_),
             "recommended": self.recommended_,
+            "why": self.why_,
             "held_out": self.held_out_,
             "verifier": [self.verifier_.slope, self.verifier_.intercept],
             "calibrations": {name: [*one.weights, one.power] for name, one in self.calibrations_.items()},
@@ -188,7 +182,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self = cls(**head["settings"])
             self.classes_ = np.array(head["authors"], dtype=np.str_)
             self.listed_, self.titles_ = tuple(head["words"]), tuple(head["titles"])
-            self.recommended_, self.held_out_ = head["recommended"], head["held_out"]
+            self.recommended_, self.held_out_, self.why_ = head["recommended"], head["held_out"], str(head["why"])
             self.verifier_ = Verifier(*map(float, head["verifier"]))
             self.calibrations_ = {
                 name: Calibration(tuple(map(float, weights)), float(power))
@@ -205,19 +199,6 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{path} is no attribution model ({error!r}); expected one of this version") from None
         return self
-
-
-def list_words(spec: str, library: Library) -> list[str]:
-    """The words of "auto:300" or of a file; a list that does not fit into memory raises."""
-    if spec.startswith("auto:"):
-        number = spec.removeprefix("auto:")
-        if not (number.isascii() and number.isdigit() and int(number) > 1):
-            raise ValueError(f"words are {spec!r}; expected auto: and a whole number of at least 2, as in auto:300")
-        check_network_size(int(number), len(library.names))
-        return choose_words(library, int(number))
-    listed = list(load_words(spec))
-    check_network_size(len(listed), len(library.names))
-    return listed
 
 
 def check_length(text: Encoded, title: str) -> None:

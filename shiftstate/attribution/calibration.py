@@ -12,6 +12,7 @@ from shiftstate.attribution.models.linear import log_softmax
 Scores = NDArray[np.float64]
 RIDGE = 0.1
 """Of the weights, divided by the number of texts: a few texts that are all told right allow no certainty."""
+CROSS_FOLDS = 10
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,34 @@ def calibrate(scores: Sequence[Scores], author: NDArray[np.int64], text: NDArray
     weights = _weights(scores, author, RIDGE / len(np.unique(text)))
     one = Calibration(weights, 1.0)
     return Calibration(weights, _power(one.logarithms(scores), author, text))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Held-out pieces by calibrations that were learned from other texts."""
+
+    logarithms: Scores
+    """(n, authors): log p of every piece."""
+    by_text: dict[int, Calibration]
+    """What each text was judged by."""
+
+    def texts(self, text: NDArray[np.int64]) -> NDArray[np.float64]:
+        """p of every text as a whole, (texts, authors)."""
+        return np.stack([self.by_text[int(one)].together(self.logarithms[text == one]) for one in np.unique(text)])
+
+
+def cross_calibrate(scores: Sequence[Scores], author: NDArray[np.int64], text: NDArray[np.int64]) -> Judged:
+    """Judge the pieces of every text by weights that were learned from the texts of nine other groups."""
+    texts = np.unique(text)
+    logarithms = np.full(scores[0].shape, np.nan)
+    by_text: dict[int, Calibration] = {}
+    for start in range(min(len(texts), CROSS_FOLDS)):
+        group = texts[start::CROSS_FOLDS]
+        inside = np.isin(text, group)
+        calibration = calibrate([one[~inside] for one in scores], author[~inside], text[~inside])
+        logarithms[inside] = calibration.logarithms([one[inside] for one in scores])
+        by_text |= {int(one): calibration for one in group}
+    return Judged(logarithms, by_text)
 
 
 def _weights(scores: Sequence[Scores], author: NDArray[np.int64], ridge: float) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.pieces import Pieces
+from shiftstate.attribution.word_choice import WordChoice
 
 Fold = tuple[int, ...]
 """The texts that are held out together."""
@@ -46,6 +47,7 @@ def score_fold(
     num_authors: int,
     fold: Fold,
     names: Sequence[str],
+    choice: WordChoice,
     more: Sequence[Pieces] = (),
 ) -> dict[str, list[NDArray[np.float64]]]:
     """Scores of the held-out texts by models that learned from all others: of their pieces, and of other cuts of them.
@@ -56,11 +58,13 @@ def score_fold(
         num_authors: how many there are.
         fold: the texts to hold out.
         names: of the models.
+        choice: of the words; held-out texts have no say in it.
         more: other cuts of all texts; their held-out pieces are scored as well.
     """
     out = np.isin(pieces.text, fold)
-    train = pieces.take(~out)
-    tests = [cut.take(np.isin(cut.text, fold)) for cut in (pieces, *more)]
+    words = choice.without(fold)
+    train = pieces.take(~out).over(words)
+    tests = [cut.take(np.isin(cut.text, fold)).over(words) for cut in (pieces, *more)]
     scores: dict[str, list[NDArray[np.float64]]] = {}
     for name in names:
         model = MODELS[name]().fit(train, author[train.text], num_authors)
@@ -74,13 +78,14 @@ def held_out_scores(
     num_authors: int,
     folds: Sequence[Fold],
     names: Sequence[str],
+    choice: WordChoice,
     say: Callable[[str], None],
 ) -> tuple[NDArray[np.int64], Mapping[str, NDArray[np.float64]]]:
     """The pieces that were held out once, and the scores of each model for them."""
     found: dict[str, NDArray[np.float64]] = {name: np.full((len(pieces), num_authors), np.nan) for name in names}
     for number, fold in enumerate(folds, 1):
         say(f"holding out {len(fold)} texts: {number} of {len(folds)}")
-        for name, (scores, *_) in score_fold(pieces, author, num_authors, fold, names).items():
+        for name, (scores, *_) in score_fold(pieces, author, num_authors, fold, names, choice).items():
             found[name][np.isin(pieces.text, fold)] = scores
     tested = np.flatnonzero(np.isin(pieces.text, [text for fold in folds for text in fold]))
     return tested, {name: scores[tested] for name, scores in found.items()}

@@ -78,6 +78,12 @@ class Library:
         """The different authors, sorted."""
         return sorted(set(self.authors))
 
+    @property
+    def author(self) -> NDArray[np.int64]:
+        """(texts), the number of the author in ``names``."""
+        number = {name: place for place, name in enumerate(self.names)}
+        return np.array([number[one] for one in self.authors])
+
 
 def read_library(root: Path, say: Say) -> Library:
     """All texts of a folder, by author; see `find_texts` for its form."""

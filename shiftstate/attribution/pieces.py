@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from shiftstate.attribution.library import Encoded, Library
+from shiftstate.attribution.library import Encoded
 from shiftstate.texts.word_networks import distance_weights, follow_pairs
 
 WINDOW, DECAY = 10, 0.8
@@ -39,17 +39,21 @@ class Pieces:
         """Some of the pieces."""
         return Pieces(self.counts[chosen], self.pairs[chosen], self.text[chosen])
 
-
-def choose_words(library: Library, number: int) -> list[str]:
-    """The most frequent words of all texts together, most frequent first, then by letter."""
-    counts = np.zeros(len(library.vocabulary), dtype=np.int64)
-    for text in library.texts:
-        counts += np.bincount(text.ids, minlength=len(counts))
-    words = library.vocabulary.words
-    order = sorted(np.flatnonzero(counts).tolist(), key=lambda word: (-counts[word], words[word]))
-    if len(order) < number:
-        raise ValueError(f"words are auto:{number} but the texts have {len(order)} different words; expected no more")
-    return [words[word] for word in order[:number]]
+    def over(self, words: NDArray[np.int64]) -> "Pieces":
+        """The same pieces over some of the words, in the order given."""
+        size = self.num_words
+        if np.array_equal(words, np.arange(size)):
+            return self
+        rank = np.full(size, -1, dtype=np.int64)
+        rank[words] = np.arange(len(words))
+        first, second = rank[self.pairs.indices // size], rank[self.pairs.indices % size]
+        known = (first >= 0) & (second >= 0)
+        ends = np.concatenate([[0], np.cumsum(known)])[self.pairs.indptr]
+        pairs = csr_matrix(
+            (self.pairs.data[known], (first * len(words) + second)[known], ends), (len(self), len(words) ** 2)
+        )
+        pairs.sort_indices()
+        return Pieces(self.counts[:, words], _shares(pairs), self.text)
 
 
 def cut_texts(
@@ -89,6 +93,11 @@ def _cut(text: Encoded, rank: NDArray[np.int64], n: int, length: int) -> tuple[N
         (np.asarray(values, dtype=np.float32), (np.asarray(places, dtype=np.int64) // length, pairs)),
         shape=(number, n * n),
     )
+    return (counts / length).astype(np.float32), _shares(matrix)
+
+
+def _shares(matrix: csr_matrix) -> csr_matrix:
+    """Rows divided by their sums; a row of zeros stays."""
     total = np.asarray(matrix.sum(1)).ravel()
-    matrix.data /= np.repeat(np.maximum(total, 1), np.diff(matrix.indptr))
-    return (counts / length).astype(np.float32), matrix
+    matrix.data /= np.repeat(np.where(total > 0, total, 1), np.diff(matrix.indptr)).astype(np.float32)
+    return matrix

@@ -11,7 +11,8 @@ from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.models.entropy import PRIOR, WanEntropy
 from shiftstate.attribution.models.linear import SupportVectors
-from shiftstate.attribution.pieces import choose_words, cut_texts
+from shiftstate.attribution.pieces import cut_texts
+from shiftstate.attribution.word_choice import choose_words
 from shiftstate.texts import excerpts, tokenize, wan, word_counts
 from tests.attribution.books import WORDS, book
 
@@ -89,10 +90,29 @@ def test_the_support_vectors_are_those_of_scikit_learn(learned):
     assert np.allclose(ours, theirs.decision_function(z_scores(new, scaling)), atol=2e-3)
 
 
-def test_the_words_are_the_most_frequent_of_all_texts_and_ties_go_by_letter():
+def small_library(*texts):
     vocabulary = Vocabulary()
-    texts = [vocabulary.encode(text) for text in ("b a a c", "a c d")]
-    library = Library(texts, ["x", "y"], ["1", "2"], vocabulary)
-    assert choose_words(library, 3) == ["a", "c", "b"]
+    encoded = [vocabulary.encode(text) for text in texts]
+    titles = [str(number) for number in range(len(texts))]
+    return Library(encoded, ["x" if number % 2 else "y" for number in range(len(texts))], titles, vocabulary)
+
+
+def test_the_words_are_the_most_frequent_of_all_texts_and_ties_go_by_letter():
+    library = small_library("b a a c", "a c d")
+    assert choose_words("auto:3", library).listed == ["a", "c", "b"]
     with pytest.raises(ValueError, match="4 different words"):
-        choose_words(library, 5)
+        choose_words("auto:5", library)
+
+
+def test_a_held_out_text_has_no_say_in_the_words_nor_in_what_is_counted():
+    texts = ["b a a c a b", "a c d c a b", "e e e e e e b a"]
+    library, others = small_library(*texts), small_library(*texts[:2])
+    choice = choose_words("auto:3", library, [(2,), (0,)])
+    assert choice.listed == ["a", "e", "b"]
+    expected = choose_words("auto:3", others).listed
+    assert [choice.words[place] for place in choice.without([2])] == expected == ["a", "b", "c"]
+    vocabulary = library.vocabulary.words
+    wide = cut_texts(library.texts[:2], choice.words, 6, vocabulary).over(choice.without([2]))
+    narrow = cut_texts(library.texts[:2], expected, 6, vocabulary)
+    assert np.allclose(wide.counts, narrow.counts)
+    assert np.allclose(wide.pairs.toarray(), narrow.pairs.toarray())

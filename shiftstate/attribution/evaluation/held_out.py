@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from shiftstate.attribution.attributor import check_length, list_words
+from shiftstate.attribution.attributor import check_length
 from shiftstate.attribution.folds import Fold, check_held_out, deal, leave_one_out, score_fold
 from shiftstate.attribution.library import Library
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
+from shiftstate.attribution.word_choice import WordChoice, choose_words
 from shiftstate.checks import check_whole
 from shiftstate.files import make_directory, remove_leftovers, write_whole
 from shiftstate.texts.array_file import load_arrays
 
-FORMAT = 1
+FORMAT = 2
 """Changes with the models: folds of another version are not taken over."""
 Say = Callable[[str], None]
 
@@ -49,8 +50,7 @@ class HeldOut:
     @property
     def author(self) -> NDArray[np.int64]:
         """(texts), the author's number."""
-        names = self.library.names
-        return np.array([names.index(one) for one in self.library.authors])
+        return self.library.author
 
 
 def hold_out(
@@ -73,27 +73,26 @@ def hold_out(
     for text, title in zip(library.texts, library.titles, strict=True):
         check_length(text, title)
     dealt = leave_one_out(library.authors) if folds is None else deal(library.authors, check_whole("folds", folds, 2))
-    listed = list_words(words, library)
+    choice = choose_words(words, library, dealt)
     vocabulary = library.vocabulary.words
     say("counting words and pairs")
-    cuts = [cut_texts(library.texts, listed, size, vocabulary) for size in (length, length // 2)]
-    names = library.names
-    author = np.array([names.index(one) for one in library.authors])
+    cuts = [cut_texts(library.texts, choice.words, size, vocabulary) for size in (length, length // 2)]
+    given = Given(cuts, library.author, len(library.names), choice)
     place = out / "folds"
     make_directory(place)
     remove_leftovers(place)
-    recipe = _fingerprint(library, listed, length, dealt)
+    recipe = _fingerprint(library, choice.words, length, dealt)
     files = {fold: place / f"{recipe}-{number:03d}.npz" for number, fold in enumerate(dealt)}
     missing = [fold for fold, file in files.items() if not file.exists()]
     say(f"{len(dealt)} folds, {len(dealt) - len(missing)} were there")
-    for number, (fold, scores) in enumerate(_compute(cuts, author, len(names), missing, workers, out), 1):
+    for number, (fold, scores) in enumerate(_compute(given, missing, workers, out), 1):
         write_whole(files[fold], _packed(scores))
         say(f"fold {number} of {len(missing)}: {library.titles[fold[0]]}{' …' if len(fold) > 1 else ''}")
-    return _gather(library, listed, length, cuts, files)
+    return _gather(library, choice, length, cuts, files)
 
 
 def _gather(
-    library: Library, words: list[str], length: int, cuts: Sequence[Pieces], files: dict[Fold, Path]
+    library: Library, choice: WordChoice, length: int, cuts: Sequence[Pieces], files: dict[Fold, Path]
 ) -> HeldOut:
     size = len(library.names)
     found = [{name: np.full((len(cut), size), np.nan) for name in MODELS} for cut in cuts]
@@ -110,10 +109,10 @@ def _gather(
     tested, halves = (np.flatnonzero(np.isin(cut.text, texts)) for cut in cuts)
     return HeldOut(
         library,
-        words,
+        choice.listed,
         length,
         len(files),
-        cuts[0],
+        cuts[0].over(np.arange(choice.number)),
         tested,
         {name: scores[tested] for name, scores in found[0].items()},
         cuts[1].text[halves],
@@ -124,17 +123,30 @@ def _gather(
 Scored = dict[str, list[NDArray[np.float64]]]
 
 
-def _compute(
-    cuts: list[Pieces], author: NDArray[np.int64], size: int, folds: Sequence[Fold], workers: int, out: Path
-) -> Iterator[tuple[Fold, Scored]]:
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What all folds share."""
+
+    cuts: list[Pieces]
+    author: NDArray[np.int64]
+    size: int
+    choice: WordChoice
+
+    def score(self, fold: Fold) -> Scored:
+        """The scores of one fold by all models."""
+        return score_fold(self.cuts[0], self.author, self.size, fold, list(MODELS), self.choice, self.cuts[1:])
+
+
+def _compute(given: Given, folds: Sequence[Fold], workers: int, out: Path) -> Iterator[tuple[Fold, Scored]]:
     if workers == 1 or len(folds) < 2:
         for fold in folds:
-            yield fold, score_fold(cuts[0], author, size, fold, list(MODELS), cuts[1:])
+            yield fold, given.score(fold)
         return
     shared = out / "folds" / ".pieces.npz"
-    write_whole(shared, _packed_pieces(cuts))
+    write_whole(shared, _packed_pieces(given.cuts))
+    rest = (given.author, given.size, given.choice)
     try:
-        with ProcessPoolExecutor(workers, get_context("spawn"), _start, (str(shared), author, size)) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn"), _start, (str(shared), *rest)) as pool:
             waiting = {pool.submit(_work, fold): fold for fold in folds}
             for done in as_completed(waiting):
                 yield waiting[done], done.result()
@@ -142,10 +154,10 @@ def _compute(
         shared.unlink(missing_ok=True)
 
 
-_given: tuple[list[Pieces], NDArray[np.int64], int] | None = None
+_given: Given | None = None
 
 
-def _start(shared: str, author: NDArray[np.int64], size: int) -> None:
+def _start(shared: str, author: NDArray[np.int64], size: int, choice: WordChoice) -> None:
     """In a worker: read what all folds share."""
     global _given
     torch.set_num_threads(1)  # of one process among several: more would wait for each other
@@ -158,14 +170,13 @@ def _start(shared: str, author: NDArray[np.int64], size: int) -> None:
         )
         pairs = csr_matrix((data, indices, indptr), shape=(len(text), counts.shape[1] ** 2))
         cuts.append(Pieces(counts, pairs, text))  # type: ignore[arg-type]
-    _given = cuts, author, size
+    _given = Given(cuts, author, size, choice)
 
 
 def _work(fold: Fold) -> Scored:
     if _given is None:
         raise RuntimeError("the worker was not started")
-    cuts, author, size = _given
-    return score_fold(cuts[0], author, size, fold, list(MODELS), cuts[1:])
+    return _given.score(fold)
 
 
 def _packed_pieces(cuts: Iterable[Pieces]) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shiftstate.attribution.evaluation.held_out import HeldOut, Say, hold_out
 from shiftstate.attribution.evaluation.pictures import draw_calibration, draw_confusion, draw_lengths
-from shiftstate.attribution.evaluation.summary import Judged, judge, summarize
+from shiftstate.attribution.evaluation.summary import Probabilities, judge, summarize
 from shiftstate.attribution.evaluation.tables import evaluation_markdown
 from shiftstate.attribution.library import Library
 from shiftstate.files import write_whole
@@ -43,7 +43,7 @@ def evaluate_library(
     return [out / name for name in contents], evaluation
 
 
-def _texts_csv(held: HeldOut, judged: Judged) -> str:
+def _texts_csv(held: HeldOut, judged: Probabilities) -> str:
     """One held-out text per line: the answer of the recommended model, and how many excerpts are right."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

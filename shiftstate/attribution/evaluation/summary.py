@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.attribution.attributor import COMBINED
-from shiftstate.attribution.calibration import Calibration, calibrate
+from shiftstate.attribution.calibration import cross_calibrate
 from shiftstate.attribution.evaluation.held_out import HeldOut
 from shiftstate.attribution.metrics import answer_metrics, bootstrap
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
+from shiftstate.attribution.trust import gap, most_accurate, why
 from shiftstate.attribution.verification import evaluate_verifier
 
 FREQUENCIES = "frequencies"
@@ -22,48 +23,31 @@ GROUPS = (
 )
 LENGTHS = (1, 2, 5, 10)
 """Pieces that are judged together, for accuracy against length."""
-CALIBRATION_FOLDS = 10
 
 
-Judged = dict[str, NDArray[np.float64]]
+Probabilities = dict[str, NDArray[np.float64]]
 
 
-def judge(held: HeldOut) -> dict[str, Judged]:
-    """Probabilities by model: of "pieces", "halves", "texts", and of runs of pieces, each calibrated on other texts.
-
-    The weights and the calibration of a text are learned from the held-out scores of the texts in nine other groups.
-    """
+def judge(held: HeldOut) -> dict[str, Probabilities]:
+    """Probabilities by model: of "pieces", "halves", "texts", and of runs of pieces, each calibrated on other texts."""
     text = held.pieces.text[held.tested]
-    texts = np.unique(text)
-    groups = [tuple(range(start, len(texts), CALIBRATION_FOLDS)) for start in range(min(len(texts), CALIBRATION_FOLDS))]
-    return {name: _judge_one(held, models, text, texts, groups) for name, models in GROUPS.items()}
+    return {name: _judge_one(held, models, text) for name, models in GROUPS.items()}
 
 
-def _judge_one(
-    held: HeldOut, models: list[str], text: NDArray[np.int64], texts: NDArray[np.int64], groups: list[tuple[int, ...]]
-) -> Judged:
-    scores = [held.scores[name] for name in models]
+def _judge_one(held: HeldOut, models: list[str], text: NDArray[np.int64]) -> Probabilities:
+    judged = cross_calibrate([held.scores[name] for name in models], held.author[text], text)
     halves = [held.half_scores[name] for name in models]
-    size = scores[0].shape[1]
-    pieces = np.full((len(text), size), np.nan)
-    half = np.full((len(held.half_text), size), np.nan)
-    calibrations: dict[int, Calibration] = {}
-    for group in groups:
-        inside = np.isin(text, texts[list(group)])
-        calibration = calibrate([one[~inside] for one in scores], held.author[text[~inside]], text[~inside])
-        pieces[inside] = calibration.logarithms([one[inside] for one in scores])
-        held_halves = np.isin(held.half_text, texts[list(group)])
-        half[held_halves] = calibration.logarithms([one[held_halves] for one in halves])
-        calibrations |= {int(texts[one]): calibration for one in group}
-    found = {
-        "pieces": np.exp(pieces),
-        "halves": np.exp(half),
-        "texts": np.stack([calibrations[int(one)].together(pieces[text == one]) for one in texts]),
-    }
+    half = np.full(halves[0].shape, np.nan)
+    for one, calibration in judged.by_text.items():
+        own = held.half_text == one
+        half[own] = calibration.logarithms([scores[own] for scores in halves])
+    found = {"pieces": np.exp(judged.logarithms), "halves": np.exp(half), "texts": judged.texts(text)}
     for number in LENGTHS:
-        spans = list(runs(text, number))
+        spans = runs(text, number)
         if spans:
-            found[f"runs {number}"] = np.stack([calibrations[int(text[s[0]])].together(pieces[s]) for s in spans])
+            found[f"runs {number}"] = np.stack(
+                [judged.by_text[int(text[span[0]])].together(judged.logarithms[span]) for span in spans]
+            )
     return found
 
 
@@ -76,17 +60,16 @@ def runs(text: NDArray[np.int64], number: int) -> list[NDArray[np.int64]]:
     return found
 
 
-def summarize(held: HeldOut, judged: dict[str, Judged]) -> dict[str, Any]:
+def summarize(held: HeldOut, judged: dict[str, Probabilities]) -> dict[str, Any]:
     """Everything of `evaluation.json`."""
     text = held.pieces.text[held.tested]
     texts = np.unique(text)
     author = held.author
     models = {name: _measures(one, text, texts, author, held) for name, one in judged.items()}
-    candidates = [name for name in models if name != FREQUENCIES]
-    best = max(candidates, key=lambda name: (models[name]["accuracy_excerpts"], -models[name]["log_loss"]))
+    best = most_accurate({name: one for name, one in models.items() if name != FREQUENCIES}, "accuracy_excerpts")
     return {
         "recommended": best,
-        "why": _why(best, models, judged, author[text], text),
+        "why": why(best, {name: one["pieces"] for name, one in judged.items()}, author[text], text),
         "networks_add": _networks_add(judged, author[text], text),
         "models": models,
         "authors": _by_author(judged[best], text, texts, held),
@@ -102,7 +85,7 @@ def summarize(held: HeldOut, judged: dict[str, Judged]) -> dict[str, Any]:
 
 
 def _measures(
-    judged: Judged,
+    judged: Probabilities,
     text: NDArray[np.int64],
     texts: NDArray[np.int64],
     author: NDArray[np.int64],
@@ -130,38 +113,25 @@ def _measures(
     return found | {"accuracy_by_length": lengths}
 
 
-def _why(
-    best: str,
-    models: dict[str, dict[str, Any]],
-    judged: dict[str, Judged],
-    truth: NDArray[np.int64],
-    text: NDArray[np.int64],
-) -> str:
-    rivals = [name for name in ("delta", "logistic", "svm") if name != best]
-    rival = max(rivals, key=lambda name: models[name]["accuracy_excerpts"])
-    gap = _gap(judged[best], judged[rival], truth)
-    low, high = bootstrap(gap, text)
-    return (
-        f"{best} tells {100 * models[best]['accuracy_excerpts']:.1f} % of the held-out excerpts right, {rival} "
-        f"{100 * models[rival]['accuracy_excerpts']:.1f} %: {100 * gap.mean():+.1f} points "
-        f"(95 % interval over texts {100 * low:+.1f} to {100 * high:+.1f})"
-    )
-
-
-def _networks_add(judged: dict[str, Judged], truth: NDArray[np.int64], text: NDArray[np.int64]) -> dict[str, Any]:
-    gap = _gap(judged[COMBINED], judged[FREQUENCIES], truth)
-    low, high = bootstrap(gap, text)
+def _networks_add(
+    judged: dict[str, Probabilities], truth: NDArray[np.int64], text: NDArray[np.int64]
+) -> dict[str, Any]:
+    """What the combination with networks adds to that without, and the filter to itself without its graph."""
+    right = {name: one["pieces"].argmax(1) == truth for name, one in judged.items()}
+    points, low, high = gap(right[COMBINED], right[FREQUENCIES], text)
     verdict = "yes" if low > 0 else "no: they make it worse" if high < 0 else "not shown: the interval holds zero"
-    return {"points": 100 * float(gap.mean()), "interval": (100 * low, 100 * high), "verdict": verdict}
+    graph, graph_low, graph_high = gap(right["filter"], right["no_graph"], text)
+    return {
+        "points": points,
+        "interval": (low, high),
+        "verdict": verdict,
+        "filter_over_no_graph": {"points": graph, "interval": (graph_low, graph_high)},
+    }
 
 
-def _gap(left: Judged, right: Judged, truth: NDArray[np.int64]) -> NDArray[np.float64]:
-    hits = [(one["pieces"].argmax(1) == truth).astype(float) for one in (left, right)]
-    difference: NDArray[np.float64] = hits[0] - hits[1]
-    return difference
-
-
-def _by_author(judged: Judged, text: NDArray[np.int64], texts: NDArray[np.int64], held: HeldOut) -> dict[str, Any]:
+def _by_author(
+    judged: Probabilities, text: NDArray[np.int64], texts: NDArray[np.int64], held: HeldOut
+) -> dict[str, Any]:
     """How hard every author is, and for whom the excerpts are taken."""
     names, author = held.library.names, held.author
     found: dict[str, Any] = {}

@@ -17,8 +17,8 @@ from shiftstate.texts.word_networks import AuthorGraph, author_graph
 from shiftstate.training import fit
 
 FILTER, CHANNELS = "gcnn", 4
-EPOCHS, BATCH, STEPS = 8, 100, 300
-"""At least so many epochs and so many steps."""
+EPOCHS, BATCH, STEPS, DROPOUT = 12, 100, 300, 0.3
+"""At least so many epochs and so many steps; the share of words that a step does not see."""
 
 
 class GraphFilter(Model):
@@ -37,26 +37,25 @@ class GraphFilter(Model):
         graph = self._graph(pieces)
         self.learned = standardize(pieces)
         self.learned |= {"adjacency": graph.adjacency.astype(np.float32), "kept": graph.kept.astype(np.float32)}
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            net = self._network(len(graph.kept), num_authors)
-        task = SignalClassification(smoothing=0.1, class_weights="balanced")
         train = SimpleNamespace(x=self._signals(pieces), y=torch.from_numpy(author))
         data = SimpleNamespace(train=train, valid=SimpleNamespace(x=train.x[:64], y=train.y[:64]), test=None)
         batch = min(BATCH, max(1, len(author) // 4))
         epochs = max(EPOCHS, -(-STEPS // (len(author) // batch)))
-        fit(
-            net,
-            self._shift(),
-            data,
-            task=task,
-            epochs=epochs,
-            look_every=epochs,
-            batch_size=batch,
-            learning_rate=3e-3,
-            weight_decay=0.1,
-            schedule="cosine",
-        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # of the weights and of what is dropped
+            net = self._network(len(graph.kept), num_authors)
+            fit(
+                net,
+                self._shift(),
+                data,
+                task=SignalClassification(smoothing=0.1, class_weights="balanced"),
+                epochs=epochs,
+                look_every=epochs,
+                batch_size=batch,
+                learning_rate=3e-3,
+                weight_decay=0.1,
+                schedule="cosine",
+            )
         self.learned |= {f"net.{name}": value.numpy() for name, value in net.state_dict().items()}
         return self
 
@@ -70,6 +69,7 @@ class GraphFilter(Model):
         bias = next(value for name, value in weights.items() if name.endswith("bias") and name.startswith("readout"))
         net = self._network(len(self.learned["kept"]), len(bias))
         net.load_state_dict(weights)
+        net.eval()
         with torch.no_grad():
             return log_softmax(net(self._signals(pieces), self._shift()).double().numpy())
 
@@ -85,7 +85,8 @@ class GraphFilter(Model):
         return author_graph(np.asarray(pieces.pairs.sum(0), dtype=np.float64).reshape(size, size))
 
     def _network(self, nodes: int, authors: int) -> Network:
-        return Network(FILTER, [1, CHANNELS], self.K, FlattenReadout(nodes, authors), activation="tanh")
+        readout = FlattenReadout(nodes, authors)
+        return Network(FILTER, [1, CHANNELS], self.K, readout, activation="tanh", dropout=DROPOUT)
 
 
 class NoGraph(GraphFilter):

@@ -60,26 +60,29 @@ class SupportVectors(Model):
 
 
 class PairLogistic(Model):
-    """score_a = log p(a | u): logistic regression on the roots of the piece's own network weights, z-scored.
+    """score_a = log p(a | u), p = softmax(W u + b): u the roots of the weights of the piece's own network.
 
-    The pairs are the most frequent ones of the training texts.
+    u_ij = (√w_ij − mean_ij) / √deviation_ij over the most frequent pairs of the training texts, all brought to one
+    scale. The root of the deviation stands between two extremes: z-scores would let rare pairs speak as loud as
+    frequent ones, plain differences would silence them.
     """
 
     title = "logistic regression on word pairs"
     network = True
-    C = 0.001
-    number = 1500
+    C = 0.01
+    number = 10_000
 
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "PairLogistic":
         """Choose the pairs, then fit by scikit-learn."""
-        mean = np.asarray(pieces.pairs.mean(0)).ravel()
-        chosen = np.sort(np.argsort(-mean, kind="stable")[: min(self.number, int((mean > 0).sum()))])
+        total = np.asarray(pieces.pairs.sum(0)).ravel()
+        chosen = np.sort(np.argsort(-total, kind="stable")[: min(self.number, int((total > 0).sum()))])
         roots = self._roots(pieces, chosen)
-        deviation = roots.std(0)
+        scale = np.sqrt(roots.std(0))
+        spread = np.sqrt(float(scale.dot(scale)) / max(1, len(scale)))  # the deviation of √w / scale is scale
         self.learned = {
             "pairs": chosen.astype(np.float32),
             "mean": roots.mean(0),
-            "deviation": np.where(deviation > 0, deviation, 1).astype(np.float32),
+            "scale": np.where(scale > 0, scale * spread, 1).astype(np.float32),
         }
         self.learned |= logistic(self._features(roots), author, num_authors, self.C)
         return self
@@ -90,12 +93,13 @@ class PairLogistic(Model):
         return log_softmax(linear(self._features(roots), self.learned))
 
     def _roots(self, pieces: Pieces, chosen: NDArray[np.int64]) -> Array:
-        roots: Array = np.sqrt(pieces.pairs[:, chosen].toarray()).astype(np.float32)
-        return roots
+        weights: Array = pieces.pairs[:, chosen].toarray()
+        return np.sqrt(weights, out=weights)
 
     def _features(self, roots: Array) -> Array:
-        features: Array = (roots - self.learned["mean"]) / self.learned["deviation"]
-        return features
+        roots -= self.learned["mean"]
+        roots /= self.learned["scale"]
+        return roots
 
 
 def logistic(x: Array, author: NDArray[np.int64], num_authors: int, C: float) -> dict[str, Array]:
