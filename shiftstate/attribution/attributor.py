@@ -79,8 +79,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_whole("length", self.length, SHORTEST)
         check_name("model", self.model, ["auto", *MODELS, COMBINED])
         check_held_out(library.authors)
-        for text, title in zip(library.texts, library.titles, strict=True):
-            check_length(text, title)
+        check_lengths(library, self.length, say)
         folds = deal(library.authors, INNER_FOLDS)
         choice = choose_words(self.words, library, folds)
         pieces = cut_texts(library.texts, choice.words, self.length, library.vocabulary.words)
@@ -95,7 +94,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.learned_[name] = kind().fit(pieces, author[pieces.text], len(names))
         self.scaling_ = standardize(pieces)
         self.impostors_ = learn_impostors(z_scores(pieces, self.scaling_), pieces.text, author.tolist())
-        self.verifier_ = learn_verifier(self.impostors_.profiles, author)
+        self.verifier_ = learn_verifier(self.impostors_.spans, author)
         self.listed_ = tuple(choice.listed)
         self.titles_ = tuple(library.titles)
         return self
@@ -136,7 +135,9 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def same_author(self, first: str | Encoded, second: str | Encoded) -> float:
         """The probability that one author wrote both texts, whoever it was."""
-        return self.verifier_.probability(self.profile(self.cut(first)), self.profile(self.cut(second)))
+        cuts = [self.cut(first), self.cut(second)]
+        pieces = float(np.sqrt(len(cuts[0]) * len(cuts[1])))
+        return self.verifier_.probability(self.profile(cuts[0]), self.profile(cuts[1]), pieces)
 
     def add_reference(self, texts: Sequence[str]) -> "Attributor":
         """Take texts of authors who are no candidates among the impostors."""
@@ -164,7 +165,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "recommended": self.recommended_,
             "why": self.why_,
             "held_out": self.held_out_,
-            "verifier": [self.verifier_.slope, self.verifier_.intercept],
+            "verifier": [self.verifier_.slopes, self.verifier_.intercepts],
             "calibrations": {name: [*one.weights, one.power] for name, one in self.calibrations_.items()},
         }
         arrays: dict[str, NDArray[Any]] = {
@@ -183,7 +184,8 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.array(head["authors"], dtype=np.str_)
             self.listed_, self.titles_ = tuple(head["words"]), tuple(head["titles"])
             self.recommended_, self.held_out_, self.why_ = head["recommended"], head["held_out"], str(head["why"])
-            self.verifier_ = Verifier(*map(float, head["verifier"]))
+            slopes, intercepts = (tuple(map(float, one)) for one in head["verifier"])
+            self.verifier_ = Verifier(slopes, intercepts)
             self.calibrations_ = {
                 name: Calibration(tuple(map(float, weights)), float(power))
                 for name, (*weights, power) in head["calibrations"].items()
@@ -199,6 +201,14 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{path} is no attribution model ({error!r}); expected one of this version") from None
         return self
+
+
+def check_lengths(library: Library, length: int, say: Callable[[str], None]) -> None:
+    """Raise for texts that are too short for any answer; say which are shorter than a piece."""
+    for text, title in zip(library.texts, library.titles, strict=True):
+        check_length(text, title)
+        if len(text) < length:
+            say(f"warning: {title} has {len(text):,} words, less than an excerpt of {length:,}: it counts as one")
 
 
 def check_length(text: Encoded, title: str) -> None:

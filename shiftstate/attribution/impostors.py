@@ -47,10 +47,27 @@ class Impostors:
         present = _of_size(self.present, pieces)
         return float(np.quantile(present, 0.05)) if len(present) and len(_of_size(self.absent, pieces)) else 0.0
 
-    def strangers(self, score: float, pieces: int) -> float:
-        """The share of strangers' texts that score as high or higher; NaN if unknown."""
+    def strangers(self, score: float, pieces: int) -> float | None:
+        """The share of strangers' texts that score as high or higher; None if unknown."""
         absent = _of_size(self.absent, pieces)
-        return float((absent >= score).mean()) if len(absent) else float("nan")
+        return float((absent >= score).mean()) if len(absent) else None
+
+    def power(self) -> list[dict[str, float]]:
+        """By size: how often strangers, and the authors themselves, are taken for none of these."""
+        found = []
+        for size, present, absent in zip(SIZES, self.present, self.absent, strict=True):
+            own, strange = present[~np.isnan(present)], absent[~np.isnan(absent)]
+            if len(own) and len(strange):
+                threshold = self.threshold(size)
+                found.append(
+                    {
+                        "pieces": size,
+                        "strangers_found": float((strange < threshold).mean()),
+                        "own_refused": float((own < threshold).mean()),
+                        "auc": float((own[:, None] > strange).mean() + 0.5 * (own[:, None] == strange).mean()),
+                    }
+                )
+        return found
 
 
 def learn_impostors(z: NDArray[np.float32], text: NDArray[np.int64], author: Sequence[int]) -> Impostors:
@@ -95,8 +112,13 @@ def _scores(profile: NDArray[np.float32], profiles: NDArray[np.float32], author:
     return {int(one): float((nearest == one).mean()) for one in np.unique(author)}
 
 
+def nearest_size(pieces: float) -> int:
+    """The place in `SIZES` of a text of so many pieces."""
+    return int(np.abs(np.log(np.array(SIZES)) - np.log(max(pieces, 1))).argmin())
+
+
 def _of_size(scores: NDArray[np.float64], pieces: int) -> NDArray[np.float64]:
     """The known scores of texts of about as many pieces."""
-    row = scores[int(np.abs(np.log(np.array(SIZES)) - np.log(max(pieces, 1))).argmin())]
+    row = scores[nearest_size(pieces)]
     known: NDArray[np.float64] = row[~np.isnan(row)]
     return known

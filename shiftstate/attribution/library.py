@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from shiftstate.texts.folder import find_texts
 from shiftstate.texts.readers import READERS, read_document, without_boilerplate
@@ -17,7 +18,9 @@ SHINGLE = 8
 SAME = 0.2
 """Share of them that makes two texts the same one."""
 FOREIGN = 0.4
-"""Cosine of a text's frequent words with those of the others, below which its language is in doubt."""
+"""Cosine of the frequent words of two texts, below which their languages are in doubt."""
+LONG_WORD = 12
+"""Letters per word, on average, that no language with spaces between its words has."""
 Say = Callable[[str], None]
 
 
@@ -115,8 +118,12 @@ def check_library(library: Library, say: Say, least: int = 5000) -> Library:
             say(f"warning: {author} has {sum(own):,} words; expected {least:,} or more for a reliable answer")
         if len(own) == 1:
             say(f"warning: {author} has one text: it cannot be held out, so nothing is known of this author's errors")
-    for title in _foreign(library):
-        say(f"warning: {title} has other frequent words than the rest; is it in another language?")
+    foreign = _foreign(library)
+    if foreign:
+        say(f"warning: {_some(foreign)}: other frequent words than in the rest of the texts; another language?")
+    unspaced = _unspaced(library)
+    if unspaced:
+        say(f"warning: {_some(unspaced)}: words of more than {LONG_WORD} letters on average; no spaces between them?")
     return library
 
 
@@ -152,14 +159,23 @@ def _shingles(ids: NDArray[np.int32]) -> NDArray[np.uint64]:
 
 
 def _foreign(library: Library) -> list[str]:
-    """Titles whose most frequent words are not those of the other texts."""
+    """Titles whose frequent words are not those of the largest group of texts."""
     size = len(library.vocabulary)
     counts = np.stack([np.bincount(text.ids, minlength=size) for text in library.texts]).astype(np.float32)
-    top = np.argsort(-(counts / np.maximum(1, counts.sum(1, keepdims=True))).sum(0))[:100]
-    profile = counts[:, top] / np.maximum(1, counts.sum(1, keepdims=True))
-    middle = np.median(profile, axis=0)
-    near = profile @ middle / np.maximum(1e-12, np.linalg.norm(profile, axis=1) * np.linalg.norm(middle))
-    return [title for title, value in zip(library.titles, near, strict=True) if value < FOREIGN]
+    shares = counts / np.maximum(1, counts.sum(1, keepdims=True))
+    top = np.argsort(-shares.sum(0))[:100]
+    lengths = np.maximum(1e-12, np.linalg.norm(shares[:, top], axis=1, keepdims=True))
+    near = (shares[:, top] / lengths) @ (shares[:, top] / lengths).T >= FOREIGN
+    group = connected_components(near, directed=False)[1]
+    rest = group != np.bincount(group).argmax()
+    return [title for title, other in zip(library.titles, rest, strict=True) if other]
+
+
+def _unspaced(library: Library) -> list[str]:
+    """Titles of texts whose words are too long to be words."""
+    letters = np.array([len(word) for word in library.vocabulary.words])
+    pairs = zip(library.titles, library.texts, strict=True)
+    return [title for title, text in pairs if len(text) and letters[text.ids].mean() > LONG_WORD]
 
 
 def _some(names: Sequence[str]) -> str:

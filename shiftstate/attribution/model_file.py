@@ -10,7 +10,7 @@ from safetensors.numpy import load, save
 
 from shiftstate.files import read_regular, write_whole
 
-FORMAT = 1
+FORMAT = 2
 KIND = "shiftstate.attribution"
 
 

@@ -11,15 +11,26 @@ from shiftstate.checks import check_whole
 Sentences = list[list[str]]
 
 _APOSTROPHES = "'’‘ʼ‛′´`＇"
-_SENTENCE_ENDS = ".!?;:"
+_SENTENCE_ENDS = ".!?;:" + "。।॥؟؛۔።"
+"""The last ones of Chinese and Japanese, Hindi, Arabic and Persian, Urdu, and Amharic."""
+_ONE_WORD_EACH = (
+    ("\u3041", "\u309f"),  # Hiragana
+    ("\u3400", "\u4dbf"),
+    ("\u4e00", "\u9fff"),  # Chinese characters
+    ("\uf900", "\ufaff"),
+    ("\U00020000", "\U0003ffff"),
+)
+"""First and last characters of scripts without spaces in which a character is nearly a word (Unicode's rule, too)."""
 _WORD = re.compile(r"[^\s']+(?:'[^\s']+)*")  # after _plain: only letters, digits, apostrophes and spaces are left
 
 
 def tokenize(text: str) -> Sentences:
-    """Sentences of lower-case words; a sentence ends at any of ``. ! ? ; :``.
+    """Sentences of lower-case words; a sentence ends at any of ``. ! ? ; :``, or at its sign in other scripts.
 
     A word is a run of letters, marks and digits of any script, with apostrophes inside it ("don't", "o'clock";
     straight and curly are one). Dashes, hyphens, underscores and all other signs separate words; accents stay.
+    Chinese characters and Hiragana are words of one character each; Thai, Lao, Khmer and Burmese, which have no spaces
+    either, stay runs: put spaces between their words first.
     Compatibility forms become plain ones first (ﬁ is fi, … is three stops), so equal words are equal strings.
 
     Example:
@@ -79,6 +90,10 @@ def _first_role(character: str) -> str:
 def _role(character: str) -> str:
     """The character itself in a word, "." at the end of a sentence, nothing if it is invisible, else a space."""
     kind = unicodedata.category(character)
+    if any(first <= character <= last for first, last in _ONE_WORD_EACH):
+        return f" {character} "
+    if "\ufe00" <= character <= "\ufe0f":  # how the character before it is drawn
+        return ""
     if character == "'" or kind[0] in "LMN":
         return character
     if character in _SENTENCE_ENDS:

@@ -110,7 +110,7 @@ def test_a_short_text_is_answered_with_a_note_and_a_tiny_one_not_at_all(trained)
     attributor, _ = trained
     verdict = give_verdict(attributor, " ".join(book(1, 7).split()[:150]), "short")
     assert verdict.pieces == 1
-    assert "less than a piece of 200" in verdict.notes[0]
+    assert "less than an excerpt of 200" in verdict.notes[0]
     with pytest.raises(ValueError, match="tiny has 3 words; expected 100 or more"):
         give_verdict(attributor, "only three words", "tiny")
 

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from shiftstate.attribution.calibration import Calibration, calibrate
 from shiftstate.attribution.folds import check_held_out, deal, leave_one_out
+from shiftstate.attribution.impostors import SIZES
 from shiftstate.attribution.metrics import (
     answer_metrics,
     bootstrap,
@@ -111,21 +112,25 @@ def test_the_interval_draws_whole_texts():
     assert 0.45 < low < 0.5 < high < 0.55
 
 
-def test_the_verifier_is_a_logistic_regression_on_the_cosine():
+def test_the_verifier_is_a_logistic_regression_on_the_cosine_for_every_size():
     draw = np.random.default_rng(0)
     author = np.repeat(np.arange(10), 3)
-    profiles = (draw.normal(size=(10, 40))[author] + 0.8 * draw.normal(size=(30, 40))).astype(np.float32)
-    verifier = learn_verifier(profiles, author)
-    assert verifier.slope > 0
-    assert verifier.probability(profiles[0], profiles[1]) > 0.9 > 0.1 > verifier.probability(profiles[0], profiles[29])
-    measures = evaluate_verifier(profiles, author)
-    assert measures["auc"] > 0.95
-    assert measures["overall"] > 0.85
-    unit = profiles / np.linalg.norm(profiles, axis=1, keepdims=True)
+    noise = draw.normal(size=(len(SIZES), 30, 40)) * np.array([3.0, 1.5, 1.0, 0.8])[:, None, None]
+    spans = (draw.normal(size=(10, 40))[author] + noise).astype(np.float32)
+    verifier = learn_verifier(spans, author)
+    assert min(verifier.slopes) > 0
+    for size, profiles in zip(SIZES, spans, strict=True):
+        same, other = (verifier.probability(profiles[0], profiles[one], size) for one in (1, 29))
+        assert same > 0.5 > other
+    measures = evaluate_verifier(spans, author)
+    assert measures[64]["auc"] > 0.95
+    assert measures[64]["overall"] > 0.85
+    assert measures[1]["auc"] < measures[64]["auc"]
+    unit = spans[3] / np.linalg.norm(spans[3], axis=1, keepdims=True)
     first, second = np.triu_indices(30, 1)
     same = author[first] == author[second]
     model = LogisticRegression(C=1e4, class_weight="balanced").fit((unit @ unit.T)[first, second][:, None], same)
-    assert verifier.slope == pytest.approx(model.coef_[0, 0], rel=1e-2)
+    assert verifier.slopes[3] == pytest.approx(model.coef_[0, 0], rel=1e-2)
 
 
 def test_pan_measures_counted_by_hand():
@@ -134,4 +139,5 @@ def test_pan_measures_counted_by_hand():
     assert found["f05u"] == pytest.approx(1.25 / (1.25 + 0.25 + 1))
     assert found["f1"] == pytest.approx(2 / 3)
     assert found["brier"] == pytest.approx(1 - (0.01 + 0.2025 + 0.04 + 0.64) / 4)
-    assert Verifier(0.0, 0.0).probability(np.ones(3, np.float32), np.ones(3, np.float32)) == 0.5
+    nothing = Verifier((0.0,) * len(SIZES), (0.0,) * len(SIZES))
+    assert nothing.probability(np.ones(3, np.float32), np.ones(3, np.float32), 7) == 0.5

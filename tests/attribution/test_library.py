@@ -47,7 +47,7 @@ def test_doubts_are_said(tmp_path, lines):
     assert "note: Project Gutenberg's header and licence were cut from ann0" in said
     assert "warning: ann has 2,400 words" in said
     assert "warning: cid has one text" in said
-    assert "warning: foreign has other frequent words than the rest" in said
+    assert "warning: foreign: other frequent words than in the rest" in said
     assert said.count("other frequent words") == 1
 
 

@@ -69,7 +69,7 @@ def impostor_sentence(verdict: Verdict) -> str:
     return (
         f"{author} stays the nearest in {100 * verdict.impostor_score:.0f} % of the rounds with half of the words; "
         f"{100 * verdict.strangers_as_high:.0f} % of texts by an author who is not there reach that."
-        if verdict.strangers_as_high == verdict.strangers_as_high
+        if verdict.strangers_as_high is not None
         else "There are too few authors to say whether it may be none of them."
     )
 

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.attribution.attributor import Attributor
+from shiftstate.attribution.library import FOREIGN, Encoded
 from shiftstate.attribution.metrics import SURE
 from shiftstate.attribution.models import MODELS
-from shiftstate.attribution.pieces import cut_texts
+from shiftstate.attribution.models.delta import cosines
+from shiftstate.attribution.pieces import Pieces, cut_texts
 
 STEPS = 4
 """Places of the rolling plot per length of a piece."""
@@ -35,8 +37,8 @@ class Verdict:
     """The first author of every model, and the probability."""
     impostor_score: float
     impostor_threshold: float
-    strangers_as_high: float
-    """Share of strangers' texts that score as high or higher."""
+    strangers_as_high: float | None
+    """Share of strangers' texts that score as high or higher; None if there are too few authors to say."""
     words_for: Reasons
     """Of the first author against the second, in units of log odds."""
     words_against: Reasons
@@ -82,9 +84,6 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
         attributor, np.asarray(pieces.pairs.mean(0)).ravel(), int(order[0]), int(order[1])
     )
     at, rolling = _roll(attributor, encoded)
-    notes = []
-    if len(encoded) < attributor.length:
-        notes.append(f"the text has {len(encoded)} words, less than a piece of {attributor.length}: read with caution")
     return Verdict(
         title,
         len(encoded),
@@ -104,8 +103,19 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
         rolling,
         at,
         tuple(names),
-        tuple(notes),
+        tuple(_notes(attributor, encoded, pieces)),
     )
+
+
+def _notes(attributor: Attributor, text: Encoded, pieces: Pieces) -> list[str]:
+    """What makes the answer doubtful."""
+    found = []
+    if len(text) < attributor.length:
+        found.append(f"the text has {len(text)} words, less than an excerpt of {attributor.length}: read with caution")
+    frequency = pieces.counts.mean(0, keepdims=True)
+    if cosines(frequency, attributor.scaling_["mean"][None])[0, 0] < FOREIGN:
+        found.append("the frequent words of the model are not those of the text: is it in another language?")
+    return found
 
 
 def _words(attributor: Attributor, frequency: NDArray[np.float32], first: int, second: int) -> tuple[Reasons, Reasons]:
@@ -131,7 +141,7 @@ def _reasons(gain: NDArray[np.float32], names: Any) -> tuple[Reasons, Reasons]:
     return speaking_for, [(str(names[one]), float(gain[one])) for one in order[::-1][:10] if gain[one] < 0]
 
 
-def _roll(attributor: Attributor, encoded: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _roll(attributor: Attributor, encoded: Encoded) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Pieces that overlap, so that a change of hand is seen within a quarter of a piece."""
     length = min(attributor.length, len(encoded))
     starts = [length * step // STEPS for step in range(STEPS)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from shiftstate.attribution.attributor import check_length
+from shiftstate.attribution.attributor import check_lengths
 from shiftstate.attribution.folds import Fold, check_held_out, deal, leave_one_out, score_fold
 from shiftstate.attribution.library import Library
 from shiftstate.attribution.models import MODELS
@@ -70,8 +70,7 @@ def hold_out(
     check_whole("length", length, 2 * SHORTEST)
     check_whole("workers", workers, 1)
     check_held_out(library.authors)
-    for text, title in zip(library.texts, library.titles, strict=True):
-        check_length(text, title)
+    check_lengths(library, length, say)
     dealt = leave_one_out(library.authors) if folds is None else deal(library.authors, check_whole("folds", folds, 2))
     choice = choose_words(words, library, dealt)
     vocabulary = library.vocabulary.words

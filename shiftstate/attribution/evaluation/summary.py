@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from shiftstate.attribution.attributor import COMBINED
 from shiftstate.attribution.calibration import cross_calibrate
 from shiftstate.attribution.evaluation.held_out import HeldOut
+from shiftstate.attribution.impostors import Impostors, learn_impostors
 from shiftstate.attribution.metrics import answer_metrics, bootstrap
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
@@ -65,6 +66,8 @@ def summarize(held: HeldOut, judged: dict[str, Probabilities]) -> dict[str, Any]
     text = held.pieces.text[held.tested]
     texts = np.unique(text)
     author = held.author
+    z = z_scores(held.pieces, standardize(held.pieces))
+    impostors = learn_impostors(z, held.pieces.text, author.tolist())
     models = {name: _measures(one, text, texts, author, held) for name, one in judged.items()}
     best = most_accurate({name: one for name, one in models.items() if name != FREQUENCIES}, "accuracy_excerpts")
     return {
@@ -73,7 +76,8 @@ def summarize(held: HeldOut, judged: dict[str, Probabilities]) -> dict[str, Any]
         "networks_add": _networks_add(judged, author[text], text),
         "models": models,
         "authors": _by_author(judged[best], text, texts, held),
-        "verification": _verification(held),
+        "verification": _verification(impostors, held),
+        "strangers": [{"words": held.length * int(one.pop("pieces")), **one} for one in impostors.power()],
         "texts": len(held.library.texts),
         "texts_held_out": len(texts),
         "excerpts_held_out": len(text),
@@ -152,7 +156,9 @@ def _by_author(
     return found
 
 
-def _verification(held: HeldOut) -> dict[str, float]:
-    z = z_scores(held.pieces, standardize(held.pieces))
-    profiles = np.stack([z[held.pieces.text == one].mean(0) for one in range(len(held.library.texts))])
-    return evaluate_verifier(profiles, held.author)
+def _verification(impostors: Impostors, held: HeldOut) -> dict[str, Any]:
+    """Measures of pairs of the longest texts, and by length."""
+    by_size = evaluate_verifier(impostors.spans, held.author)
+    if not by_size:
+        return {}
+    return by_size[max(by_size)] | {"by_length": {str(size * held.length): one for size, one in by_size.items()}}

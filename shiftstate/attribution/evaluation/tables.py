@@ -29,7 +29,7 @@ def evaluation_markdown(evaluation: Mapping[str, Any]) -> str:
         "",
         f"Networks add {evaluation['networks_add']['points']:+.1f} points to frequencies (95 % interval over texts "
         f"{evaluation['networks_add']['interval'][0]:+.1f} to {evaluation['networks_add']['interval'][1]:+.1f}): "
-        f"{evaluation['networks_add']['verdict']}.",
+        f"{evaluation['networks_add']['verdict']}. {_graph_adds(evaluation)}",
         "",
         "## Models",
         "",
@@ -64,12 +64,35 @@ def evaluation_markdown(evaluation: Mapping[str, Any]) -> str:
             f"| {author} | {one['texts']} | {100 * one['accuracy_excerpts']:.0f} % | "
             f"{100 * one['accuracy_books']:.0f} % | {taken} |"
         )
-    if evaluation["verification"]:
-        cells = [f"{name} {value:.3f}" for name, value in evaluation["verification"].items() if name != "pairs"]
-        lines += [
-            "",
-            "## Verification: the same author or not",
-            "",
-            f"{int(evaluation['verification']['pairs'])} pairs of texts: {', '.join(cells)}.",
-        ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_verification(evaluation), *_strangers(evaluation)]) + "\n"
+
+
+def _graph_adds(evaluation: Mapping[str, Any]) -> str:
+    one = evaluation["networks_add"]["filter_over_no_graph"]
+    return (
+        f"The filter's graph alone adds {one['points']:+.1f} ({one['interval'][0]:+.1f} to {one['interval'][1]:+.1f})."
+    )
+
+
+def _verification(evaluation: Mapping[str, Any]) -> list[str]:
+    if not evaluation["verification"]:
+        return []
+    names = ["auc", "c_at_1", "f05u", "f1", "brier", "overall"]
+    lines = ["", "## Verification: the same author or not", ""]
+    lines += [f"{int(evaluation['verification']['pairs'])} pairs of texts, by the words of each (at most).", ""]
+    lines += ["| words | AUC | c@1 | F0.5u | F1 | Brier (1 − error) | mean |", "|---|---|---|---|---|---|---|"]
+    for words, one in evaluation["verification"]["by_length"].items():
+        lines.append(f"| {int(words):,} | {' | '.join(f'{one[name]:.3f}' for name in names)} |")
+    return lines
+
+
+def _strangers(evaluation: Mapping[str, Any]) -> list[str]:
+    if not evaluation["strangers"]:
+        return []
+    lines = ["", "## Perhaps none of these", ""]
+    lines += ["Texts whose author was taken away, and texts whose author is there, by their words (at most).", ""]
+    lines += ["| words | strangers found | own texts refused | AUC |", "|---|---|---|---|"]
+    for one in evaluation["strangers"]:
+        found, refused = 100 * one["strangers_found"], 100 * one["own_refused"]
+        lines.append(f"| {one['words']:,} | {found:.0f} % | {refused:.0f} % | {one['auc']:.3f} |")
+    return lines
