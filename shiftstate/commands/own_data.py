@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shiftstate.commands.console import telling
+from shiftstate.commands.console import plain_console, telling
 
 TASKS = "node-classification, node-regression, signal-classification, signal-regression or forecast"
 
@@ -18,78 +18,71 @@ def add_to(app: typer.Typer) -> None:
 
 
 def train(
-    task: Annotated[str, typer.Option(help=TASKS)],
+    task: Annotated[str | None, typer.Option(help=TASKS)] = None,
     edges: Annotated[
-        Path, typer.Option(help="edge list (.csv, .tsv, .parquet), .graphml, or matrix (.csv, .mtx, .npz)")
-    ],
-    out: Annotated[Path, typer.Option(help="directory of the run; the same command goes on with it")],
+        Path | None, typer.Option(help="edge list (.csv, .tsv, .parquet), .graphml, or matrix (.csv, .mtx, .npz)")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="directory of the run; the same command goes on with it")] = None,
     nodes: Annotated[Path | None, typer.Option(help="table of nodes: names, target, split, features")] = None,
     features: Annotated[Path | None, typer.Option(help="features of nodes: .csv, .parquet, .mtx, .npy, .npz")] = None,
-    signals: Annotated[Path | None, typer.Option(help="table with a column per node: signals, or a series")] = None,
+    signals: Annotated[Path | None, typer.Option(help="signals, or a series: a column per node, or a matrix")] = None,
     target: Annotated[str | None, typer.Option(help="column to predict")] = None,
     targets: Annotated[Path | None, typer.Option(help="table of targets, if signals are a matrix")] = None,
-    split: Annotated[str | None, typer.Option(help="column that says train, valid, test or nothing")] = None,
+    split: Annotated[str | None, typer.Option(help="column that says train, valid, test; several: 0,1,2")] = None,
     groups: Annotated[str | None, typer.Option(help="column: rows of a group stay together in a split")] = None,
-    name: Annotated[str | None, typer.Option(help="column of node names; default: the first")] = None,
+    fractions: Annotated[str | None, typer.Option(help="train, valid and test; default: 0.6,0.2,0.2")] = None,
+    name: Annotated[str | None, typer.Option(help="column of node names; default: guessed")] = None,
     source: Annotated[str | None, typer.Option(help="column where edges begin; default: guessed")] = None,
     destination: Annotated[str | None, typer.Option(help="column where edges end; default: guessed")] = None,
     weight: Annotated[str | None, typer.Option(help="column of edge weights; default: guessed, else ones")] = None,
-    directed: Annotated[bool, typer.Option("--directed", help="edges lead one way only")] = False,
-    fractions: Annotated[str, typer.Option(help="train, valid and test, without a column for it")] = "0.6,0.2,0.2",
-    filter: Annotated[str, typer.Option(help="one or several, the best on validation data is kept")] = "gcnn",
+    directed: Annotated[bool | None, typer.Option("--directed", help="edges lead one way only")] = None,
+    missing: Annotated[str | None, typer.Option(help="refuse (default), mask, interpolate, zero=missing")] = None,
+    filter: Annotated[str | None, typer.Option(help="one or several, the best on validation data is kept")] = None,
     K: Annotated[str | None, typer.Option("--K", help="filter orders to try, as 2,8,32; default: by rule")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="trainings of the kept model, for its interval")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="of weights, batches and a random split")] = 0,
+    seeds: Annotated[int | None, typer.Option(min=1, help="trainings of the kept model; default: 3")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="of weights, batches and a random split")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="at most so many; default: by rule")] = None,
     metric: Annotated[str | None, typer.Option(help="what decides, as roc_auc or mae; default: the task's")] = None,
-    history: Annotated[int, typer.Option(min=1, help="of a forecast: how many last values it sees")] = 12,
-    horizons: Annotated[str, typer.Option(help="of a forecast: steps ahead, as 3,6,12")] = "1",
+    history: Annotated[int | None, typer.Option(min=1, help="how many last values a forecast sees; 12")] = None,
+    horizons: Annotated[str | None, typer.Option(help="of a forecast: steps ahead, as 3,6,12; default: 1")] = None,
     period: Annotated[int | None, typer.Option(min=1, help="of the seasonal mean; default: guessed")] = None,
-    missing: Annotated[str, typer.Option(help="refuse, mask, interpolate or zero=missing")] = "refuse",
+    set: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="another argument of the model")] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file of settings; flags win over it")] = None,
+    init: Annotated[Path | None, typer.Option(help="write such a file for these data, and end")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="check data and settings, train nothing")] = False,
+    workers: Annotated[int | None, typer.Option(help="processes; as many as cores by default")] = None,
+    engine: Annotated[str, typer.Option(help="local, or dask")] = "local",
+    scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
 ) -> None:
     """Train on your own graph, and say whether the graph helps."""
-    from shiftstate.own_data import TrainSettings
-    from shiftstate.own_data import train as run
-    from shiftstate.own_data.problems import read_problem
-    from shiftstate.own_data.training import describe
+    given = {
+        key: value
+        for key, value in locals().items()
+        if value is not None and key not in ("set", "config", "init", "dry_run", "workers", "engine", "scheduler")
+    }
+    from shiftstate.own_data.config import model_options, settings_of
 
-    settings = TrainSettings(
-        task=task,
-        edges=edges,
-        out=out,
-        nodes=nodes,
-        features=features,
-        signals=signals,
-        target=target,
-        targets=targets,
-        split=() if split is None else tuple(one.strip() for one in split.split(",")),
-        groups=groups,
-        name=name,
-        source=source,
-        destination=destination,
-        weight=weight,
-        directed=directed,
-        fractions=tuple(_numbers("fractions", fractions, float)),
-        filters=tuple(one.strip() for one in filter.split(",")),
-        K=(None,) if K is None else tuple(int(one) for one in _numbers("K", K, int)),
-        seeds=seeds,
-        random_state=seed,
-        epochs=epochs,
-        metric=metric,
-        history=history,
-        horizons=tuple(int(one) for one in _numbers("horizons", horizons, int)),
-        period=period,
-        missing=missing,
-    )
-    with telling() as say:
-        if dry_run:
-            print(describe(read_problem(settings, say)))
-            return
-        found = run(settings, say)
-    print(found.table())
-    print(found.verdict)
-    print(out / "metrics.json")
+    if init is not None:
+        from shiftstate.own_data.starting import write_config
+
+        write_config(init, given)
+        print(f"{init}: look through it, then: shiftstate train --config {init}")
+        return
+    settings = settings_of(config, given, model_options(set or []))
+    say = plain_console(stderr=True).print
+    if dry_run:
+        from shiftstate.own_data.dry_run import dry_run as measure
+
+        for line in measure(settings, say):
+            print(line)
+        return
+    from shiftstate.own_data.training import train as run
+    from shiftstate.own_data.trials import engine_of
+
+    found = run(settings, say, engine_of(engine, workers, scheduler))
+    print(found["table"])
+    print(found["verdict"])
+    print(f"{settings.out}: shiftstate report {settings.out} writes its page")
 
 
 def predict(
@@ -112,10 +105,3 @@ def compare(run: Annotated[list[Path], typer.Argument(help="directories of runs"
     from shiftstate.own_data.comparing import side_by_side
 
     print(side_by_side(run))
-
-
-def _numbers(name: str, text: str, kind: type) -> list[float]:
-    try:
-        return [kind(one) for one in text.split(",")]
-    except ValueError:
-        raise ValueError(f"--{name} is {text!r}; expected numbers with commas between") from None

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+
+from shiftstate.own_data.leaving import read_metrics
 
 RESAMPLES = 1000
 
 
 def side_by_side(runs: Sequence[Path]) -> str:
     """A line per run, and a line for how the others differ from the first where they predict the same rows."""
-    found = [_metrics(run) for run in runs]
+    found = [read_metrics(run) for run in runs]
     kinds = {(one["task"], one["metric"]) for one in found}
     if len(kinds) > 1:
         shown = " and ".join(sorted(f"{task} by {metric}" for task, metric in kinds))
@@ -29,17 +29,6 @@ def side_by_side(runs: Sequence[Path]) -> str:
     for run in runs[1:]:
         lines.append(_difference(runs[0], run))
     return "\n".join(lines)
-
-
-def _metrics(run: Path) -> dict[str, Any]:
-    file = run / "metrics.json"
-    try:
-        found = json.loads(file.read_text("utf-8"))
-        float(found["seeds"]["mean"])
-        str(found["task"]) + str(found["metric"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{file} cannot be read ({error}); expected the directory of a finished run") from None
-    return dict(found)
 
 
 def _difference(first: Path, other: Path) -> str:

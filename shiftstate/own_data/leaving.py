@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from shiftstate.own_data.settings import TrainSettings
 from shiftstate.own_data.splitting import PARTS
 from shiftstate.pictures import render
 
+METRICS = "metrics.json"
+FILES = ("model.safetensors", "predictions.csv")
+PICTURES = ("curves.svg", "confusion.svg", "residuals.svg")
 COVERAGE = 0.9
 """Intervals of predicted numbers hold so many of the validation targets."""
 
@@ -32,9 +36,23 @@ def graph_bytes(problem: Problem) -> bytes:
     return buffer.getvalue()
 
 
-def write_run(settings: TrainSettings, problem: Problem, comparison: Comparison) -> None:
+def read_metrics(out: Path) -> dict[str, Any]:
+    """What metrics.json of a finished run holds."""
+    file = out / METRICS
+    try:
+        found = json.loads(file.read_text("utf-8"))
+        float(found["seeds"]["mean"])
+        str(found["task"]) + str(found["metric"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{file} cannot be read ({error}); expected the directory of a finished run") from None
+    return dict(found)
+
+
+def write_run(settings: TrainSettings, problem: Problem, comparison: Comparison, out: Path) -> None:
     """All files of a finished run; metrics.json last, so that its presence says that all is there."""
-    out, estimator = settings.out, comparison.estimators[0]
+    estimator: Any = comparison.estimators[0]
+    estimator.node_names_ = problem.node_names
+    estimator.feature_names_ = problem.feature_names or None
     estimator.save(out / "model.safetensors")
     if isinstance(estimator, Forecaster):
         scores, rows, picture = _forecasts(estimator, problem)
@@ -55,11 +73,13 @@ def write_run(settings: TrainSettings, problem: Problem, comparison: Comparison)
         **scores,
         "seeds": found["test"],
         "baselines": found["baselines"],
+        "rival": found["rival"],
         "lead": found["lead"],
         "interval": found["interval"],
         "verdict": found["verdict"],
+        "table": comparison.table(),
     }
-    write_whole(out / "metrics.json", json.dumps(metrics, indent=1) + "\n")
+    write_whole(out / METRICS, json.dumps(metrics, indent=1) + "\n")
 
 
 def as_csv(rows: list[list[Any]]) -> str:

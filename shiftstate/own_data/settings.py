@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,10 @@ class TrainSettings:
     directed: bool = False
     fractions: tuple[float, ...] = (0.6, 0.2, 0.2)
     """Train, valid and test, where no column tells; for forecasts the last is the share of the last times."""
-    filters: tuple[str, ...] = ("gcnn",)
+    filter: tuple[str, ...] = ("gcnn",)
     K: tuple[int | None, ...] = (None,)
-    seeds: int = 3
-    random_state: int = 0
+    seeds: int | None = None
+    seed: int = 0
     epochs: int | None = None
     metric: str | None = None
     history: int = 12
@@ -56,22 +56,47 @@ class TrainSettings:
     def __post_init__(self) -> None:
         check_name("task", self.task, TASKS)
         check_name("missing", self.missing, MISSING)
-        check_whole("seeds", self.seeds, 1)
-        check_seed(self.random_state)
-        needed = {"signals": self.signals} if not self.task.startswith("node") else {"nodes": self.nodes}
+        if self.seeds is not None:
+            check_whole("seeds", self.seeds, 1)
+        check_seed(self.seed)
+        needed: dict[str, Any] = {"signals": self.signals}
+        if self.task.startswith("node"):
+            needed = {"nodes": self.nodes}
         if self.task != "forecast":
-            needed["target"] = self.target  # type: ignore[assignment]
+            needed["target"] = self.target
         for name, value in needed.items():
             if value is None:
                 raise ValueError(f"--{name} is not given; expected it for --task {self.task}")
-        if (
-            len(self.fractions) != 3
-            or not all(0 < one < 1 for one in self.fractions)
-            or abs(sum(self.fractions) - 1) > 1e-6
-        ):
+        shares = [one for one in self.fractions if 0 < one < 1]
+        if len(shares) != 3 or len(self.fractions) != 3 or abs(sum(shares) - 1) > 1e-6:
             raise ValueError(
                 f"fractions is {self.fractions}; expected three shares for train, valid and test: 0.6,0.2,0.2"
             )
+        for name in ("filter", "K", "split"):
+            given = getattr(self, name)
+            if len(set(given)) < len(given):
+                raise ValueError(f"--{name} names {given} with something twice; expected different ones")
+        if self.split and self.groups is not None:
+            raise ValueError("--split and --groups are both given; expected one of them")
+
+    @property
+    def random_state(self) -> int:
+        """Of a random split."""
+        return self.seed
+
+    def absolute(self) -> TrainSettings:
+        """The same with absolute paths: workers may start elsewhere."""
+        paths = {one.name: getattr(self, one.name) for one in fields(self)}
+        return replace(self, **{name: one.absolute() for name, one in paths.items() if isinstance(one, Path)})
+
+    def splits(self) -> list[TrainSettings]:
+        """The same for each split by itself."""
+        return [replace(self, split=(one,)) for one in self.split] if self.split else [self]
+
+    def seed_numbers(self) -> range:
+        """Of the trainings of the kept model."""
+        count = self.seeds if self.seeds is not None else 1 if len(self.split) > 1 else SEEDS
+        return range(self.seed, self.seed + count)
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON; files by their absolute paths."""
@@ -84,9 +109,11 @@ class TrainSettings:
                 described[one.name] = list(value)
         return described
 
-    def same_as(self, text: str) -> bool:
-        """Whether stored settings ask for the same."""
+    def differs_from(self, text: str) -> list[str]:
+        """What stored settings say differently, by name; ``out`` does not count, as directories are moved."""
         try:
-            return bool(json.loads(text) == json.loads(json.dumps(self.as_dict())))
-        except ValueError:
-            return False
+            stored = json.loads(text)
+            own = json.loads(json.dumps(self.as_dict()))
+            return [name for name in own if name != "out" and stored.get(name) != own[name]]
+        except (ValueError, AttributeError):
+            return ["everything"]

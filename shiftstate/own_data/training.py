@@ -3,64 +3,78 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shiftstate.estimators import ESTIMATORS, Comparison, Estimator, Forecaster, compare
-from shiftstate.estimators.nodes import NodeEstimator
-from shiftstate.files import make_directory, write_whole
+from shiftstate.checks import check_name
+from shiftstate.estimators import Comparison, Forecaster, compare
+from shiftstate.files import make_directory, remove_leftovers, write_whole
+from shiftstate.layers import LAYERS
+from shiftstate.machine.running.engines import Engine
+from shiftstate.machine.running.lock import locked
 from shiftstate.own_data.joining import Say
-from shiftstate.own_data.leaving import graph_bytes, write_run
-from shiftstate.own_data.problems import Problem, read_problem
+from shiftstate.own_data.leaving import METRICS, graph_bytes, read_metrics, write_run
+from shiftstate.own_data.problems import Problem
 from shiftstate.own_data.settings import TrainSettings
+from shiftstate.own_data.several import write_several
+from shiftstate.own_data.trials import Trials, Unit, make_estimator, problem_of
 
 SETTINGS = "settings.json"
 
 
-def train(settings: TrainSettings, say: Say) -> Comparison:
+def train(settings: TrainSettings, say: Say, engine: Engine) -> dict[str, Any]:
     """Train every filter with every K, keep the best on validation data, and compare it with models without the graph.
 
-    Every finished trial is stored in ``trials/`` at once; the same settings go on from there.
+    Every finished training is stored in ``trials/`` at once; the same settings go on from there.
+
+    Returns:
+        what metrics.json holds.
     """
+    settings = settings.absolute()
     out = settings.out
-    stored = out / SETTINGS
-    if stored.is_file() and not settings.same_as(stored.read_text("utf-8")):
-        raise ValueError(f"{out} holds a run with other settings; expected the same ones to go on, or another --out")
-    problem = read_problem(settings, say)
-    say(describe(problem))
-    trials = [(filter, K) for filter in settings.filters for K in settings.K]
-    estimators = [make_estimator(settings, filter, K) for filter, K in trials]
-    for estimator in estimators:
-        estimator.reported()
-    make_directory(out / "trials", "the trials")
-    write_whole(stored, json.dumps(settings.as_dict(), indent=1) + "\n")
-    write_whole(out / "graph.npz", graph_bytes(problem))
-    best = estimators[0]
-    if len(trials) > 1:
-        scores = [_trial(out, problem, one, say) for one in estimators]
-        metric = best.task().metric
-        place = 0
-        for number, score in enumerate(scores):
-            place = number if metric.better(score, than=scores[place]) else place
-        best = estimators[place]
-        say(f"best on validation data: {best.filter}" + ("" if best.K is None else f", K = {best.K}"))
-    say(f"training it with {settings.seeds} seeds, and models without the graph")
-    comparison = _compared(settings, problem, best)
-    write_run(settings, problem, comparison)
-    return comparison
+    check_settings(settings)
+    _check_same(settings)
+    problems = [problem_of(one, say if not number else _nothing) for number, one in enumerate(settings.splits())]
+    say(describe(problems[0]))
+    make_directory(out, "the run")
+    with locked(out):
+        remove_leftovers(out)
+        if (out / METRICS).is_file():
+            say(f"{out} is finished; --out with another directory begins a new run")
+            return read_metrics(out)
+        write_whole(out / SETTINGS, json.dumps(settings.as_dict(), indent=1) + "\n")
+        write_whole(out / "graph.npz", graph_bytes(problems[0]))
+        trials = Trials(out, engine, say)
+        remove_leftovers(trials.folder)
+        filter, K = _best(settings, trials, say)
+        units = [
+            Unit(one, filter, order, seed)
+            for one in settings.splits()
+            for order in dict.fromkeys((K, 0))
+            for seed in settings.seed_numbers()
+        ]
+        say(f"training {_title(filter, K)} and the same network with K = 0: {len(units)} trainings")
+        trials.run(units)
+        say("and models without the graph")
+        comparisons = [
+            _compared(one, problem, filter, K, trials) for one, problem in zip(settings.splits(), problems, strict=True)
+        ]
+        if len(comparisons) == 1:
+            write_run(settings, problems[0], comparisons[0], out)
+        else:
+            write_several(settings, problems, comparisons)
+        return read_metrics(out)
 
 
-def make_estimator(settings: TrainSettings, filter: str, K: int | None) -> Estimator:
-    """The estimator of the task, with what the settings say."""
-    options: dict[str, Any] = {"K": K, "epochs": settings.epochs, "metric": settings.metric, **settings.options}
-    if settings.task == "forecast":
-        missing = "zero" if settings.missing == "zero=missing" else "nan"
-        share = settings.fractions[1] / (1 - settings.fractions[2])
-        options |= {"history": settings.history, "horizons": settings.horizons, "missing": missing}
-        options["validation_fraction"] = share
-    return ESTIMATORS[settings.task](filter, random_state=settings.random_state, **options)
+def check_settings(settings: TrainSettings) -> None:
+    """Raise before anything is written if a filter, a metric or an option is not known."""
+    for filter in settings.filter:
+        check_name("filter", filter, LAYERS)
+        for K in settings.K:
+            if K is not None and K < 0:
+                raise ValueError(f"--K has {K}; expected filter orders of 0 or more")
+            make_estimator(settings, filter, K, settings.seed).reported()
 
 
 def describe(problem: Problem) -> str:
@@ -77,41 +91,67 @@ def describe(problem: Problem) -> str:
     )
 
 
-def _trial(out: Path, problem: Problem, estimator: Estimator, say: Say) -> float:
-    """The validation score of one training, from the file if it was finished before."""
-    name = f"{estimator.filter}-K{'auto' if estimator.K is None else estimator.K}"
-    file = out / "trials" / f"{name}.json"
-    if file.is_file():
-        try:
-            return float(json.loads(file.read_text("utf-8"))["valid"])
-        except (ValueError, KeyError, TypeError):
-            say(f"{file} cannot be read; the trial is made again")
-    fit_on(estimator, problem)
-    fit = estimator.fit_
-    score = fit.valid_scores[fit.look_epochs.index(fit.best_epoch)]
-    write_whole(file, json.dumps({"valid": score, "metric": fit.metric, "epochs": len(fit.losses)}) + "\n")
-    say(f"{name}: {fit.metric} {score:.4g} on validation data, {fit.seconds:.0f} s")
-    return score
-
-
-def fit_on(estimator: Any, problem: Problem) -> None:
-    """Fit on the training rows, by the validation rows."""
-    masks = problem.masks
-    if isinstance(estimator, Forecaster):
-        estimator.fit(problem.shift, problem.X[~masks["test"]])
-    elif isinstance(estimator, NodeEstimator):
-        estimator.fit(problem.shift, problem.X, problem.y, train=masks["train"], valid=masks["valid"])
-    else:
-        assert problem.y is not None
-        X, y, choose = problem.X, problem.y, masks["valid"]
-        estimator.fit(problem.shift, X[masks["train"]], y[masks["train"]], valid=(X[choose], y[choose]))
-
-
-def _compared(settings: TrainSettings, problem: Problem, best: Estimator) -> Comparison:
-    if isinstance(best, Forecaster):
-        share = float(np.mean(problem.masks["test"]))
-        return compare(
-            best, problem.shift, problem.X, seeds=settings.seeds, test_fraction=share, period=settings.period
+def _check_same(settings: TrainSettings) -> None:
+    stored = settings.out / SETTINGS
+    if not stored.is_file():
+        return
+    other = settings.differs_from(stored.read_text("utf-8"))
+    if other:
+        raise ValueError(
+            f"{settings.out} holds a run with other settings ({', '.join(other)}); expected the same ones to go on, or "
+            "another --out"
         )
+
+
+def _best(settings: TrainSettings, trials: Trials, say: Say) -> tuple[str, int | None]:
+    """The filter and K with the best validation score, on the mean of all splits."""
+    choices = [(filter, K) for filter in settings.filter for K in settings.K]
+    if len(choices) == 1:
+        return choices[0]
+    units = {choice: [Unit(one, *choice, settings.seed) for one in settings.splits()] for choice in choices}
+    say(f"trying {len(choices)} models: {sum(map(len, units.values()))} trainings")
+    trials.run([unit for several in units.values() for unit in several])
+    metric = make_estimator(settings, *choices[0], settings.seed).task().metric
+    scores = {choice: float(np.mean([trials.valid_score(one) for one in units[choice]])) for choice in choices}
+    best = choices[0]
+    for choice in choices[1:]:
+        best = choice if metric.better(scores[choice], than=scores[best]) else best
+    for choice in choices:
+        mark = "  <- kept" if choice == best else ""
+        say(f"{_title(*choice)}: {metric.title} {scores[choice]:.4g} on validation data{mark}")
+    return best
+
+
+def _title(filter: str, K: int | None) -> str:
+    return f"{filter}, {'K by rule' if K is None else f'K = {K}'}"
+
+
+def _compared(settings: TrainSettings, problem: Problem, filter: str, K: int | None, trials: Trials) -> Comparison:
+    estimator = _from_trials(settings, filter, K, trials)
+    seeds = len(settings.seed_numbers())
+    if isinstance(estimator, Forecaster):
+        known = int((~problem.masks["test"]).sum())
+        estimator.set_params(validation_fraction=int(problem.masks["valid"].sum()) / known)
+        share = float(np.mean(problem.masks["test"]))
+        return compare(estimator, problem.shift, problem.X, seeds=seeds, test_fraction=share, period=settings.period)
     masks: dict[str, Any] = {**problem.masks}
-    return compare(best, problem.shift, problem.X, problem.y, **masks, seeds=settings.seeds)
+    return compare(estimator, problem.shift, problem.X, problem.y, **masks, seeds=seeds)
+
+
+def _from_trials(settings: TrainSettings, filter: str, K: int | None, trials: Trials) -> Any:
+    """An estimator that does not train: its fit takes the finished training of its own filter, K and seed."""
+    made = make_estimator(settings, filter, K, 0)
+    kind: Any = type(made)
+
+    class Stored(kind):  # type: ignore[misc]
+        def fit(self, *data: Any, **more: Any) -> Any:
+            found = trials.load(Unit(settings, self.filter, self.K, settings.seed + int(self.random_state)))
+            self.__dict__.update(found.__dict__)
+            return self
+
+    Stored.__name__ = kind.__name__
+    return Stored(**made.get_params(deep=False))
+
+
+def _nothing(line: str) -> None:
+    """What was decided has been said for the first split."""

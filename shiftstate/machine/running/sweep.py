@@ -3,22 +3,25 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import TypeVar
 
 from shiftstate.errors import SweepError
-from shiftstate.machine.run import Outcome
 from shiftstate.machine.running.engines import Engine, Pool, work
-from shiftstate.machine.trial import Trial
+
+Work = TypeVar("Work")
+"""What a worker is given: a trial, or anything else that can be pickled and shown."""
+Result = TypeVar("Result")
 
 PATIENCE = 3
 """Pools that may break in a row without a single trial finished: more than that is no accident."""
 
 
 def sweep(
-    trials: Iterable[Trial],
+    trials: Iterable[Work],
     engine: Engine,
-    finished: Callable[[Trial, Outcome], None],
-    started: Callable[[Trial], None] = lambda trial: None,
-    task: Callable[[Trial], Outcome] = work,
+    finished: Callable[[Work, Result], None],
+    started: Callable[[Work], None] = lambda trial: None,
+    task: Callable[[Work], Result] = work,  # type: ignore[assignment]
 ) -> None:
     """Run all trials; ``finished`` is called in this process, for one after the other.
 
@@ -40,15 +43,15 @@ def sweep(
 
 
 def _drain(
-    waiting: deque[Trial],
+    waiting: deque[Work],
     pool: Pool,
-    finished: Callable[[Trial, Outcome], None],
-    started: Callable[[Trial], None],
-    task: Callable[[Trial], Outcome],
+    finished: Callable[[Work, Result], None],
+    started: Callable[[Work], None],
+    task: Callable[[Work], Result],
 ) -> None:
     """Keep the pool busy until nothing waits or it breaks; then what was lost is in ``waiting`` again."""
-    flying: dict[Future[Outcome], Trial] = {}
-    lost: list[Trial] = []
+    flying: dict[Future[Result], Work] = {}
+    lost: list[Work] = []
     while flying or (waiting and not lost):
         while waiting and not lost and len(flying) < pool.slots():
             trial = waiting.popleft()
