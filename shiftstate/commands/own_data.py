@@ -60,10 +60,10 @@ def train(
         for key, value in locals().items()
         if value is not None and key not in ("set", "config", "init", "dry_run", "workers", "engine", "scheduler")
     }
-    from shiftstate.own_data.config import model_options, settings_of
+    from shiftstate.own_data.asking.config import model_options, settings_of
 
     if init is not None:
-        from shiftstate.own_data.starting import write_config
+        from shiftstate.own_data.asking.starting import write_config
 
         write_config(init, given)
         print(f"{init}: look through it, then: shiftstate train --config {init}")

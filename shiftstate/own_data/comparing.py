@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shiftstate.own_data.leaving import read_metrics
+from shiftstate.own_data.left.leaving import read_metrics
 
 RESAMPLES = 1000
 

@@ -14,7 +14,7 @@ from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
 from shiftstate.files import writing_whole
 from shiftstate.graphs import Shift
-from shiftstate.own_data.joining import Say, read_features, signal_columns
+from shiftstate.own_data.reading.joining import Say, read_features, signal_columns
 from shiftstate.tables import read_blocks, read_graph, read_table
 
 

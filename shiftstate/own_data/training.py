@@ -13,11 +13,11 @@ from shiftstate.files import make_directory, remove_leftovers, write_whole
 from shiftstate.layers import LAYERS
 from shiftstate.machine.running.engines import Engine
 from shiftstate.machine.running.lock import locked
-from shiftstate.own_data.joining import Say
-from shiftstate.own_data.leaving import METRICS, graph_bytes, read_metrics, write_run
-from shiftstate.own_data.problems import Problem
-from shiftstate.own_data.settings import TrainSettings
-from shiftstate.own_data.several import write_several
+from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.left.leaving import METRICS, graph_bytes, read_metrics, write_run
+from shiftstate.own_data.left.several import write_several
+from shiftstate.own_data.reading.joining import Say
+from shiftstate.own_data.reading.problems import Problem
 from shiftstate.own_data.trials import Trials, Unit, make_estimator, problem_of
 
 SETTINGS = "settings.json"

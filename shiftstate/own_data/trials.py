@@ -23,9 +23,9 @@ from shiftstate.files import make_directory, write_whole
 from shiftstate.machine.run import one_thread
 from shiftstate.machine.running.engines import Engine, Pool, make_engine
 from shiftstate.machine.running.sweep import sweep
-from shiftstate.own_data.joining import Say
-from shiftstate.own_data.problems import Problem, read_problem
-from shiftstate.own_data.settings import TrainSettings
+from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.reading.joining import Say
+from shiftstate.own_data.reading.problems import Problem, read_problem
 from shiftstate.training import Fit
 
 FOLDER = "trials"

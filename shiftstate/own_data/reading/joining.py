@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.own_data.missing import settled
+from shiftstate.own_data.reading.missing import settled
 from shiftstate.tables import MATRICES, Table, read_matrix, read_table
 
 Values = NDArray[np.float64]

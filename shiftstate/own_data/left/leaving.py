@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from shiftstate.estimators import Comparison, Forecaster
 from shiftstate.files import write_whole
-from shiftstate.own_data.problems import Problem
-from shiftstate.own_data.settings import TrainSettings
-from shiftstate.own_data.splitting import PARTS
+from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.reading.problems import Problem
+from shiftstate.own_data.reading.splitting import PARTS
 from shiftstate.pictures import render
 
 METRICS = "metrics.json"

@@ -12,11 +12,11 @@ from scipy.stats import t as student
 
 from shiftstate.estimators import Comparison
 from shiftstate.files import make_directory, write_whole
-from shiftstate.own_data.leaving import FILES, METRICS, PICTURES, graph_bytes, read_metrics, write_run
-from shiftstate.own_data.problems import Problem
-from shiftstate.own_data.settings import TrainSettings
-from shiftstate.own_data.splitting import PARTS
-from shiftstate.own_data.verdicts import sentence, table_of
+from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.left.leaving import FILES, METRICS, PICTURES, graph_bytes, read_metrics, write_run
+from shiftstate.own_data.left.verdicts import sentence, table_of
+from shiftstate.own_data.reading.problems import Problem
+from shiftstate.own_data.reading.splitting import PARTS
 
 FOLDER = "splits"
 LEVEL = 0.95

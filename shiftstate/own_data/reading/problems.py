@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.graphs import Shift
-from shiftstate.own_data.joining import (
+from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.reading.joining import (
     Say,
     check_names,
     columns_of,
@@ -22,9 +23,8 @@ from shiftstate.own_data.joining import (
     signal_columns,
     tell,
 )
-from shiftstate.own_data.missing import settled, without_gaps
-from shiftstate.own_data.settings import TrainSettings
-from shiftstate.own_data.splitting import Mask, split_rows, split_times
+from shiftstate.own_data.reading.missing import settled, without_gaps
+from shiftstate.own_data.reading.splitting import Mask, split_rows, split_times
 from shiftstate.tables import MATRICES, NamedGraph, Table, read_graph, read_matrix, read_table
 from shiftstate.tables.matrices import VALUES, read_arrays
 from shiftstate.tables.table import is_whole, short
@@ -153,18 +153,16 @@ def _signals(settings: TrainSettings, say: Say) -> tuple[NDArray[np.float64], li
     if settings.task == "forecast" and missing == "zero=missing":
         missing = "mask"  # the forecaster itself knows zeros for missing, also in predictions
     if settings.nodes is not None:
-        named = read_table(settings.nodes).strings(settings.name or next(iter(read_table(settings.nodes).columns)))
+        nodes_table = read_table(settings.nodes)
+        named = nodes_table.strings(settings.name or next(iter(nodes_table.columns)))
     if path.suffix.lower() in MATRICES:
         X = read_matrix(path, ("x", *VALUES))
         if X.ndim not in (2, 3):
             raise ValueError(f"{path} has the shape {X.shape}; expected (signals, nodes) or (signals, nodes, channels)")
-        graph = _graph(settings, named or [str(node) for node in range(X.shape[1])], say)
-        table = _beside(path)
-        nodes = graph.names or [str(node) for node in range(X.shape[1])]
-        if X.shape[1] != graph.shift.num_nodes:
-            raise ValueError(f"{path} has {X.shape[1]} columns; expected {graph.shift.num_nodes}, one per node")
+        shift = _graph_of_columns(settings, path, X.shape[1], named, say)
+        nodes = named or [str(node) for node in range(X.shape[1])]
         say(f"{path.name}: column i belongs to node i")
-        return settled(X, path, missing, nodes), list(nodes), table, graph.shift
+        return settled(X, path, missing, nodes), list(nodes), _beside(path), shift
     table = read_table(path)
     tell(table, say)
     others = {settings.target, *settings.split, settings.groups}
@@ -188,6 +186,23 @@ def _graph_for(
     for line in graph.said:
         say(f"{settings.edges.name}: {line}")
     return graph
+
+
+def _graph_of_columns(settings: TrainSettings, path: Path, count: int, named: Sequence[str] | None, say: Say) -> Shift:
+    """The graph of a matrix whose columns have no names."""
+    graph = read_graph(settings.edges, None, settings.source, settings.destination, settings.weight, settings.directed)
+    if named is None and graph.names is not None:
+        if not all(one.isdecimal() for one in graph.names):
+            raise ValueError(
+                f"{path} has no names and {settings.edges} names its nodes; expected --nodes FILE, a table with their "
+                "names in the order of the columns"
+            )
+        first = 1 if str(count) in graph.names and "0" not in graph.names else 0
+        named = [str(node + first) for node in range(count)]
+    shift = _graph(settings, named, say).shift
+    if shift.num_nodes != count:
+        raise ValueError(f"{path} has {count} columns; expected {shift.num_nodes}, one per node")
+    return shift
 
 
 def _beside(path: Path) -> Table | None:

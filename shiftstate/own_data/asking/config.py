@@ -9,7 +9,7 @@ from typing import Any
 
 from shiftstate.checks import check_name
 from shiftstate.machine.parsing import parse_toml, read_text
-from shiftstate.own_data.settings import TrainSettings
+from shiftstate.own_data.asking.settings import TrainSettings
 
 PATHS = ("edges", "nodes", "features", "signals", "targets", "out")
 WORDS = ("task", "target", "groups", "name", "source", "destination", "weight", "metric", "missing")
@@ -86,7 +86,7 @@ def parsed(where: str, name: str, value: Any) -> Any:
         return value
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ValueError(f"{where} is {value!r}; expected {words}")
-    return Path(value) if name in PATHS else value
+    return Path(str(value)) if name in PATHS else value
 
 
 def _list(where: str, kind: type, value: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-from shiftstate.own_data.settings import TrainSettings
+from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.tables import Table
 
 Array = NDArray[Any]

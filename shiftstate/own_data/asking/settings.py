@@ -86,8 +86,9 @@ class TrainSettings:
 
     def absolute(self) -> TrainSettings:
         """The same with absolute paths: workers may start elsewhere."""
-        paths = {one.name: getattr(self, one.name) for one in fields(self)}
-        return replace(self, **{name: one.absolute() for name, one in paths.items() if isinstance(one, Path)})
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        paths: dict[str, Any] = {name: one.absolute() for name, one in values.items() if isinstance(one, Path)}
+        return replace(self, **paths)
 
     def splits(self) -> list[TrainSettings]:
         """The same for each split by itself."""

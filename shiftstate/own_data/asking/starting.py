@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from shiftstate.files import write_whole
-from shiftstate.own_data.config import PATHS, parsed
-from shiftstate.own_data.settings import TASKS
-from shiftstate.own_data.splitting import SPLITS
+from shiftstate.own_data.asking.config import PATHS, parsed
+from shiftstate.own_data.asking.settings import TASKS
+from shiftstate.own_data.reading.splitting import SPLITS
 from shiftstate.tables import Table, read_graph, read_table
 
 FEW_CLASSES = 30
@@ -28,8 +28,8 @@ def write_config(file: Path, given: Mapping[str, Any]) -> None:
         raise ValueError("--edges is not given; expected the graph: `shiftstate train --init FILE --edges EDGES …`")
     table = _table(values)
     guesses = _guesses(values, table)
-    ends = [values.get(one) for one in ("source", "destination", "weight")]
-    graph = read_graph(values["edges"], None, *ends, directed=bool(values.get("directed")))
+    source, destination, weight = (values.get(one) for one in ("source", "destination", "weight"))
+    graph = read_graph(values["edges"], None, source, destination, weight, bool(values.get("directed")))
     notes = [f"{graph.shift.num_nodes} nodes, {graph.shift.num_edges} edges", *graph.said]
     lines = [
         "# Settings of `shiftstate train --config FILE`. Paths count from the folder of this file; flags win",

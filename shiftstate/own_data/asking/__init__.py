@@ -1,0 +1,1 @@
+"""What `shiftstate train` is asked for: flags, and files of settings."""

@@ -1,0 +1,1 @@
+"""What a run leaves: the model, predictions, metrics, pictures."""

@@ -1,0 +1,1 @@
+"""Files to arrays: joins by name, missing values, splits."""
