@@ -40,20 +40,20 @@ def _measured(settings: TrainSettings, problem: Problem, filter: str, K: int | N
     return "\n".join(
         [
             f"{filter}, K = {used.K}",
-            f"  network: {used.layers} layer{'s' * (used.layers > 1)} of {used.channels} channels, input {used.input!r}, "
-            f"dropout {used.dropout:g}; {parameters:,} parameters",
+            f"  network: {used.layers} layer{'s' * (used.layers > 1)} of {used.channels} channels, input "
+            f"{used.input!r}, dropout {used.dropout:g}; {parameters:,} parameters",
             f"  training: learning rate {used.learning_rate:g}, at most {used.epochs} epochs, ends after "
             f"{used.patience} without a better one",
             f"  graph normalised: {estimator.normalization_}; features scaled: {estimator.scaler_.kind}",
             f"  expected memory: {_memory()}",
-            f"  time per epoch: {_time(steps * seconds)} ({steps} step{'s' * (steps > 1)} of {_time(seconds)}, measured "
-            "on one core)",
+            f"  time per epoch: {_time(steps * seconds)} ({steps} step{'s' * (steps > 1)} of {_time(seconds)}, "
+            "measured on one core)",
         ]
     )
 
 
 def _one_step(estimator: Any) -> Any:
-    """The same estimator, whose fit makes a step or three with what it chose for all of the data, and looks at the clock."""
+    """The same estimator, whose fit makes one step, then three, with what it chose for all data, and times them."""
     kind: Any = type(estimator)
 
     class OneStep(kind):  # type: ignore[misc]
