@@ -14,6 +14,7 @@ from shiftstate.filters.linear import linear
 from shiftstate.filters.reference import Observer
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import without_autocast
+from shiftstate.layers.draws import draw_uniform
 from shiftstate.layers.inputs import check_call
 from shiftstate.layers.options import (
     INITS,
@@ -27,6 +28,7 @@ from shiftstate.layers.options import (
     check_checkpoint,
 )
 from shiftstate.layers.size import check_parameters, check_states
+from shiftstate.layers.tied import at_every_shift, at_the_last
 from shiftstate.layers.tracing import Trace, trace
 from shiftstate.signatures import constructor_options, current_options
 
@@ -57,6 +59,8 @@ class Layer(nn.Module):
         init: the draw of `reset_parameters`.
         input: where x enters. "every": at every shift and in every output, with weights of its own (the paper's).
             "first": as w_0 only, without the weights ``h_·x``; for few labels and many features.
+        tied: one set of weights for all shifts, leading axis 1, so that ``layer.K`` can be set to any order after
+            training. Only the last state is read: h_ky· = 0 for k < K.
 
     Shapes:
         x (..., N, G), shift of N nodes → (..., N, F). No parameter depends on N.
@@ -104,6 +108,7 @@ class Layer(nn.Module):
         checkpoint: int | Literal["sqrt"] | None = None,
         init: Init = "paper",
         input: Input = "every",
+        tied: bool = False,
     ) -> None:
         super().__init__()
         self.in_channels = check_whole("in_channels", in_channels, 1)
@@ -113,6 +118,7 @@ class Layer(nn.Module):
         self.kernel = check_name("kernel", kernel, KERNELS)
         self.init = check_name("init", init, INITS)
         self.input = check_name("input", input, INPUTS)
+        self.tied = bool(tied)
         self.checkpoint = check_checkpoint(checkpoint)
         activation(output_activation)  # an unknown name raises here, not at the first call
         self.output_activation = output_activation
@@ -143,14 +149,18 @@ class Layer(nn.Module):
         F, G = self.out_channels, self.in_channels
         state, signal = self._weight_shapes()
         shapes: dict[str, tuple[int, ...]] = {}
-        for maps, count in ((self.updates, self.K), (self.outputs, self.K + 1)):
+        for maps, count in ((self.updates, self._sets(self.K)), (self.outputs, self._sets(self.K + 1))):
             shapes |= {name: (count, *(state if name[-1] == "w" else signal)) for name in self._tap_names(maps)}
-        shapes |= {name: (self.K + 1, *state) for name in self.output_taps}
+        shapes |= {name: (self._sets(self.K + 1), *state) for name in self.output_taps}
         if self.mixing == "depthwise":
             shapes["mix"] = (G, F)
         elif self.dense_taps() and G != F:
             shapes["project"] = (G, F)
         return shapes
+
+    def _sets(self, count: int) -> int:
+        """The leading axis of the weights of so many shifts."""
+        return 1 if self.tied else count
 
     def _tap_names(self, maps: tuple[str, ...]) -> list[str]:
         """The weights of these affine maps: on the state, and on the input where it enters at every shift."""
@@ -174,34 +184,21 @@ class Layer(nn.Module):
 
         "paper" (the protocol's): filter weights and bias from U(±1/√(G(K+1))), matrices between channels from
         U(±1/√fan_in), gate biases zero. "alive" besides centres the weight of the state on itself so that
-        an S of spectral radius 1 hardly shrinks or grows the state, which keeps it alive at high K.
+        an S of spectral radius 1 hardly shrinks or grows the state, which keeps it alive at high K. "far" centres
+        it so that what a single one of two neighbours brings keeps its size, which carries it K hops far.
         """
         kind = check_name("init", self.init if init is None else init, INITS)
-        scalar = 1 / math.sqrt((1 if self.mixing == "depthwise" else self.in_channels) * (self.K + 1))
-        for name, parameter in self.named_parameters(recurse=False):
-            if name in ("mix", "project"):
-                bound = 1 / math.sqrt(parameter.shape[0])
-            elif self.dense_taps() and name.startswith("h"):
-                bound = 1 / math.sqrt(parameter.shape[-1])
-            else:
-                bound = 0.0 if name.startswith("b_") else scalar
-            parameter.uniform_(-bound, bound)
+        draw_uniform(self)
         if kind == "alive":
             self.keep_alive()
+        elif kind == "far":
+            self.see_far()
 
     def keep_alive(self) -> None:
         """Move freshly drawn weights to where the state survives many shifts; a no-op unless overridden."""
 
-    def _center(self, weight: Tensor, value: float) -> None:
-        """Centre a weight on the state at ``value``: every scalar, or the diagonal of a matrix.
-
-        The draw of a matrix is narrowed to that of the scalars, or K products of them would explode.
-        """
-        if self.dense_taps():
-            weight /= math.sqrt(self.K + 1)
-            weight += value * torch.eye(weight.shape[-1], device=weight.device)
-        else:
-            weight += value
+    def see_far(self) -> None:
+        """Move freshly drawn weights to where the front of a signal survives many shifts; a no-op unless overridden."""
 
     def start(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The input x (N, B, G) as the recurrence sees it, and w_0."""
@@ -213,11 +210,13 @@ class Layer(nn.Module):
 
     def update_weights(self) -> dict[str, Tensor]:
         """Weights of the state update by parameter name, leading axis K."""
-        return {name: getattr(self, name) for name in self._update_names}
+        weights = {name: getattr(self, name) for name in self._update_names}
+        return {name: at_every_shift(h, self.K) for name, h in weights.items()} if self.tied else weights
 
     def output_weights(self) -> dict[str, Tensor]:
-        """Weights of the outputs by parameter name, leading axis K + 1."""
-        return {name: getattr(self, name) for name in self._output_names}
+        """Weights of the outputs by parameter name, leading axis K + 1; tied ones are 0 before the last."""
+        weights = {name: getattr(self, name) for name in self._output_names}
+        return {name: at_the_last(h, self.K) for name, h in weights.items()} if self.tied else weights
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """Filter x (..., N, G) on the graph of ``shift``: (..., N, F).

@@ -24,5 +24,5 @@ class GatedLayer(Layer):
         shapes = super().parameter_shapes()
         if self.gate_bias:
             signal = (self.out_channels,) if self.dense_taps() else self._weight_shapes()[1]
-            shapes |= {f"b_{name}": (self.K, *signal) for name in self.updates}
+            shapes |= {f"b_{name}": (self._sets(self.K), *signal) for name in self.updates}
         return shapes

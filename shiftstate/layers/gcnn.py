@@ -19,8 +19,8 @@ class GCNN(Layer):
     Parameters: ``h`` (K+1, F, G), that is (K+1)FG numbers (the paper counts KF²); with depthwise mixing
     ``h`` (K+1, F, 1) and ``mix`` (G, F). Dense mixing is the same as a bank.
 
-    Takes the arguments of `Layer` except ``output_activation`` and ``input``: a linear filter has no activation, and x
-    enters as w_0 only.
+    Takes the arguments of `Layer` except ``output_activation``, ``input`` and ``tied``: it has no activation,
+    x enters as w_0 only, and only its outputs have weights.
 
     Example:
         >>> import torch, shiftstate as ss

@@ -1,14 +1,14 @@
 """The gated shift network: the filter of a gated recurrent unit, with shifts for time steps."""
 
-import math
-
 import torch
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
+from shiftstate.layers.draws import FRONT, center, sigmoid
 from shiftstate.layers.gated import GatedLayer
 
 SHUT_GATE = -2.0  # sigmoid(−2) = 0.12: where the update gate starts when it is to leave the state as it is
+OPEN_RESET = 1.0  # sigmoid(1) = 0.73: the candidate sees most of the state
 GAIN = 1.05  # of one shift on a small state; what it has above 1 makes up for what the tanh takes from a larger one
 
 
@@ -46,6 +46,7 @@ class GSN(GatedLayer):
 
     h_cw: Tensor
     b_z: Tensor
+    b_r: Tensor
 
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
         """w_k = (1 − z) ∘ S w_{k−1} + z ∘ tanh(r ∘ (h_kcw S w_{k−1}) + h_kcx x)."""
@@ -62,5 +63,12 @@ class GSN(GatedLayer):
         bias = SHUT_GATE if self.gate_bias else 0.0
         if self.gate_bias:
             self.b_z += bias
-        update = 1 / (1 + math.exp(-bias))
-        self._center(self.h_cw, (GAIN - 1 + update) / (0.5 * update))
+        update = sigmoid(bias)
+        center(self, self.h_cw, (GAIN - 1 + update) / (0.5 * update))
+
+    def see_far(self) -> None:
+        """Open the reset gate where it has a bias, and centre h_cw so that the factor of `keep_alive` is FRONT."""
+        bias = OPEN_RESET if self.gate_bias else 0.0
+        if self.gate_bias:
+            self.b_r += bias
+        center(self, self.h_cw, (FRONT - 0.5) / (0.5 * sigmoid(bias)), narrow=False)

@@ -1,11 +1,10 @@
 """The long short shift memory: the filter with gates."""
 
-import math
-
 import torch
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
+from shiftstate.layers.draws import FRONT, center, sigmoid
 from shiftstate.layers.gated import GatedLayer
 
 OPEN_GATE = 2.0  # sigmoid(2) = 0.88: where the forget and state gates start when they are to keep the state
@@ -64,5 +63,12 @@ class LSSM(GatedLayer):
         if self.gate_bias:
             self.b_f += bias
             self.b_w += bias
-        keep = 1 / (1 + math.exp(-bias))
-        self._center(self.h_cw, (GAIN - keep) / (0.5 * keep))
+        keep = sigmoid(bias)
+        center(self, self.h_cw, (GAIN - keep) / (0.5 * keep))
+
+    def see_far(self) -> None:
+        """Open the state gate where it has a bias, and centre h_cw so that a front, c_{k−1} = 0, grows by FRONT."""
+        bias = OPEN_GATE if self.gate_bias else 0.0
+        if self.gate_bias:
+            self.b_w += bias
+        center(self, self.h_cw, FRONT / (0.5 * sigmoid(bias)), narrow=False)

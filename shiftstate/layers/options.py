@@ -6,7 +6,7 @@ from shiftstate.checks import check_whole
 
 Mixing = Literal["bank", "dense", "depthwise"]
 Kernel = Literal["auto", "reference", "fused"]
-Init = Literal["paper", "alive"]
+Init = Literal["paper", "alive", "far"]
 Input = Literal["every", "first"]
 MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
 KERNELS: tuple[Kernel, ...] = get_args(Kernel)

@@ -7,6 +7,7 @@ from torch import Tensor
 from shiftstate.filters import Step, Taps
 from shiftstate.filters.activations import Activation, activation
 from shiftstate.layers.base import Layer
+from shiftstate.layers.draws import FRONT, center
 
 
 class RSN(Layer):
@@ -56,4 +57,8 @@ class RSN(Layer):
 
     def keep_alive(self) -> None:
         """Centre h_ww on 1: the state of a GCNN, with the input and the nonlinearity to learn."""
-        self._center(self.h_ww, 1.0)
+        center(self, self.h_ww, 1.0)
+
+    def see_far(self) -> None:
+        """Centre h_ww on FRONT: for a bounded ``state_activation``, such as "tanh"; under a ReLU the state explodes."""
+        center(self, self.h_ww, FRONT, narrow=False)

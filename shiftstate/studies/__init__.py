@@ -14,5 +14,6 @@ class Entry(NamedTuple):
 STUDIES = {
     "paper": Entry("shiftstate.studies.paper", ("figure1", "table1", "table2")),
     "minesweeper": Entry("shiftstate.studies.minesweeper", ("minesweeper",)),
+    "ring": Entry("shiftstate.studies.ring", ("ring",)),
     "readings": Entry("shiftstate.studies.readings", ("readings",)),
 }

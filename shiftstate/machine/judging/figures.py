@@ -44,7 +44,8 @@ def draw(
     axes[0].set_ylabel(f"test {metric.title} ({metric.unit})" if metric.unit else f"test {metric.title}")
     if metric.high < float("inf"):  # an error bar may end above
         axes[0].set_ylim(
-            metric.scale * min(metric.low, 0.0), max(1.05 * metric.scale * metric.high, axes[0].get_ylim()[1])
+            metric.scale * min(metric.low, 0.0) if metric.low > float("-inf") else None,
+            max(1.05 * metric.scale * metric.high, axes[0].get_ylim()[1]),
         )
     _add_legend(figure, axes[0])
     return figure
