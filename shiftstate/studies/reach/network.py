@@ -64,7 +64,10 @@ def equal_size(network: Build, goal: int, least: int = 8) -> nn.Module:
 
     The size grows with the width, and by the same step with every hidden channel.
     """
-    size = lambda width, hidden: m.count_parameters(network(width, hidden))  # noqa: E731
+
+    def size(width: int, hidden: int) -> int:
+        return m.count_parameters(network(width, hidden))
+
     if size(1, least) > goal:
         raise ValueError(f"parameters is {goal}; expected at least {size(1, least)} for one channel")
     low, high = 1, 2
