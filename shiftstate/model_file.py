@@ -45,6 +45,8 @@ def write_model(
 def read_model(path: str | os.PathLike[str], kind: str, writer: str) -> tuple[Any, dict[str, Tensor]]:
     """Description and tensors of a file that `write_model` wrote; ``writer`` is the function that users know."""
     source = _as_path(path)
+    if source.is_dir():
+        raise ValueError(f"{path} is a folder; expected a file written by {writer}")
     try:
         with safe_open(source, framework="pt") as file:
             metadata = file.metadata() or {}

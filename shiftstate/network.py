@@ -57,6 +57,7 @@ class Network(nn.Module):
     ) -> None:
         super().__init__()
         layer = _layer_class(filter)
+        _check_options(layer, options)
         if not isinstance(channels, Sequence) or len(channels) < 2:
             raise ValueError(f"channels is {channels!r}; expected at least two: of the input and of one layer")
         self.filter = _filter_name(layer)
@@ -160,6 +161,16 @@ def _layer_class(filter: str | type[Layer]) -> type[Layer]:
 def _filter_name(layer: type[Layer]) -> str:
     """What a file calls this class: the library's short name, or the name of a user's class."""
     return next((name for name, known in LAYERS.items() if known is layer), layer.__name__)
+
+
+def _check_options(layer: type[Layer], options: dict[str, Any]) -> None:
+    """Raise if a filter of the library does not have one of these options; a user's own class judges by itself."""
+    unknown = [name for name in options if name not in layer.option_names()]
+    if unknown and layer in LAYERS.values():
+        others = [name for name, known in LAYERS.items() if unknown[0] in known.option_names()]
+        hint = f"; {', '.join(others)} have it" if others else ""
+        known = ", ".join(layer.option_names())
+        raise ValueError(f"{_filter_name(layer)!r} has no option {unknown[0]!r}; expected some of {known}{hint}")
 
 
 def _check_dropout(dropout: object) -> float:

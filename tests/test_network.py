@@ -268,7 +268,7 @@ def test_a_file_that_is_not_there_is_refused(path):
 
 
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot be read as safetensors"):
+    with pytest.raises(ValueError, match=r"is a folder; expected a file written by Network.save"):
         ss.Network.load(tmp_path)
 
 
@@ -417,6 +417,11 @@ def test_a_huge_network_of_a_users_filter_is_refused_not_a_crash(path):
         ({"readout": "pool"}, "^readout is a str; expected one of FlattenReadout, PoolReadout, NodeReadout, or None$"),
         ({"readout": torch.nn.Linear(2, 2)}, "^readout is a Linear; expected one of FlattenReadout"),
         ({"mixing": "banc"}, "unknown mixing 'banc'.*did you mean 'bank'"),
+        (
+            {"input": "first"},
+            "'gcnn' has no option 'input'; expected some of mixing, bias, .*; rsn, lssm, gsn have it$",
+        ),
+        ({"mixign": "bank"}, "'gcnn' has no option 'mixign'; expected some of mixing, bias, kernel, checkpoint, init$"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

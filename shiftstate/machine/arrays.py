@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,11 @@ def array_file(setting: str, names: Sequence[str], where: str, option: str = "--
     def read(path: Path) -> bytes:
         check_regular(path, where, MOST_BYTES)
         content = path.read_bytes()
+        if not zipfile.is_zipfile(io.BytesIO(content)):
+            raise ValueError(f"{path} is not an .npz file; {where}")
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
-                missing = [name for name in names if file[name].dtype.hasobject or name not in file.files]
+                missing = [name for name in names if name not in file.files or file[name].dtype.hasobject]
         except Exception as error:  # zip, zlib and NumPy have their own ways to say that a file is damaged
             raise ValueError(f"{path} cannot be read ({' '.join(str(error).split())}); {where}") from None
         if missing:

@@ -4,16 +4,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
-from shiftstate.checks import check_name, check_whole
 from shiftstate.graphs import Shift
-from shiftstate.tasks import SignalClassification, Task
-from shiftstate.training.optimizer import SCHEDULES, adam, scheduled
+from shiftstate.tasks import Task
+from shiftstate.training.arguments import check_call, check_numbers, check_task
+from shiftstate.training.optimizer import adam, scheduled
 from shiftstate.training.parts import Part, Splits, check_dtype, evaluated, read_parts
 from shiftstate.training.result import Epoch, Fit
 
@@ -91,10 +90,11 @@ def fit(
         >>> ss.fit(net, shift, data, epochs=2, batch_size=20, learning_rate=0.01).outcome
         'finished'
     """
-    task = _task(task, smoothing)
+    check_call(model, shift, data, learning_rate, device)
+    task = check_task(task, smoothing)
     train, valid, test = read_parts(data, task, device, share_equal)
     check_dtype(model, train.x)
-    batch_size = _check(train, epochs, batch_size, schedule, clip, patience, look_every)
+    batch_size = check_numbers(train, epochs, batch_size, schedule, clip, patience, look_every)
     model, shift = model.to(device), shift.to(device)
     task = task.prepared(train.known)
     optimizer = adam(model, learning_rate, betas, weight_decay, device)
@@ -243,43 +243,3 @@ def accuracy(model: nn.Module, shift: Shift, x: Tensor, y: Tensor, batch_size: i
 
 def _all_finite(model: nn.Module) -> bool:
     return all(bool(parameter.isfinite().all()) for parameter in model.parameters())
-
-
-def _task(task: object, smoothing: float) -> Task:
-    if task is None:
-        return SignalClassification(metrics=["accuracy"], smoothing=smoothing)
-    if not isinstance(task, Task):
-        hint = "; did you forget the parentheses?" if isinstance(task, type) else ""
-        raise ValueError(f"task is {task!r}; expected a task, such as SignalClassification(){hint}")
-    if smoothing:
-        raise ValueError(f"smoothing is {smoothing} beside a task; expected it as an option of the task")
-    return task
-
-
-def _check(
-    train: Part,
-    epochs: Any,
-    batch_size: Any,
-    schedule: Any,
-    clip: float | None,
-    patience: Any,
-    look_every: Any,
-) -> int | None:
-    """The batch size: None where there is nothing to choose from."""
-    check_whole("epochs", epochs, 1)
-    check_whole("look_every", look_every, 1)
-    check_name("schedule", schedule, SCHEDULES)
-    if patience is not None:
-        check_whole("patience", patience, 1)
-    if clip is not None and not clip > 0:
-        raise ValueError(f"clip is {clip}; expected the largest norm of the gradient, more than 0, or None")
-    if batch_size is None or train.single:
-        return None
-    samples = train.samples()
-    count = len(train.y if samples is None else samples)
-    if check_whole("batch_size", batch_size, 1) > count:
-        raise ValueError(
-            f"batch_size is {batch_size}; expected at most {count}, the size of the training set "
-            "(the last partial batch is dropped, so not one would be left)"
-        )
-    return int(batch_size)

@@ -237,3 +237,27 @@ def test_a_split_with_more_signals_than_classes_is_refused():
     data = SimpleNamespace(train=SimpleNamespace(x=DATA.train.x, y=DATA.train.y[:-1]), valid=toy(), test=toy())
     with pytest.raises(ValueError, match="250 signals and 249 classes"):
         train(network(), data)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": "lssm"}, "^model is a str; expected a module, such as a Network$"),
+        ({"shift": None}, "^shift is a NoneType; expected a Shift: Shift.from_edges"),
+        ({"data": {"train": 1}}, "^data is a dict without .train; expected parts by name: types.SimpleNamespace"),
+        ({"learning_rate": -1}, "^learning_rate is -1; expected a number of at least 0$"),
+        ({"learning_rate": "0.1"}, "^learning_rate is '0.1'; expected a number of at least 0$"),
+        ({"device": "gpu"}, "^device is 'gpu'; expected a device that torch has here"),
+    ],
+)
+def test_arguments_of_another_kind_are_named(change, message):
+    split = SimpleNamespace(x=torch.ones(4, 3, 1), y=torch.zeros(4, dtype=torch.long))
+    given = {
+        "model": ss.Network("gcnn", [1, 1], 1, ss.FlattenReadout(num_nodes=3, num_outputs=2)),
+        "shift": ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]]),
+        "data": SimpleNamespace(train=split, valid=split, test=None),
+        "learning_rate": 0.1,
+        "device": "cpu",
+    } | change
+    with pytest.raises(ValueError, match=message):
+        ss.fit(**given, epochs=1)
