@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class Comparison:
     """By how much the model is better than each of the others, with 95 % intervals; below 0 if it is worse."""
     estimators: tuple[Estimator, ...]
     """The fitted model for every seed."""
+    by_horizon: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """Of forecasts: the test scores of the model ("model") and the others at every horizon, the mean over seeds."""
 
     @property
     def rival(self) -> Contender:
@@ -95,6 +97,7 @@ class Comparison:
             "lead": self.lead,
             "interval": [self.low, self.high],
             "leads": {name: [lead.value, lead.low, lead.high] for name, lead in self.leads.items()},
+            "by_horizon": {name: list(scores) for name, scores in self.by_horizon.items()},
             "verdict": self.verdict,
         }
 
@@ -103,12 +106,17 @@ class Comparison:
         everyone = [self.model, *self.others]
         ordered = sorted(everyone, key=lambda one: one.test, reverse=self.metric.direction == "higher")
         width = max(len(one.title) for one in everyone)
-        lines = [f"{one.title:{width}}  {self._plain(one.test)}{self._spread(one)}" for one in ordered]
+        lines = [f"{one.title:{width}}  {self._plain(one.test)}{self._spread(one)}{self._each(one)}" for one in ordered]
         return "\n".join([f"{self.metric.title} on test data", *lines])
 
     def _spread(self, one: Contender) -> str:
         interval = one.interval
         return "" if interval is None else f"  ({self._plain(interval[0])} … {self._plain(interval[1])})"
+
+    def _each(self, one: Contender) -> str:
+        """Scores at every horizon, where there are several."""
+        scores = self.by_horizon.get(one.name, ())
+        return f"  by horizon: {', '.join(map(self._plain, scores))}" if len(scores) > 1 else ""
 
     def _shown(self, value: float, low: float, high: float) -> str:
         if _is_share(self.metric):

@@ -115,7 +115,12 @@ class _Contest:
                 for name, pairs in outcome.items()
             },
             tuple(estimators),
+            {name: self.by_horizon(metric, pairs) for name, pairs in {"model": own, **outcome}.items()},
         )
+
+    def by_horizon(self, metric: Metric, pairs: Sequence[Pair]) -> tuple[float, ...]:
+        """Test scores at every horizon, the mean over seeds; none where there are no horizons."""
+        return ()
 
     def _mean(self, metric: Metric, pairs: Sequence[Pair]) -> float:
         return float(np.mean([value_of(metric, pair[1], self.held[1]) for pair in pairs]))
@@ -235,6 +240,14 @@ class _Forecasts(_Contest):
                 lambda v, made, first: baselines.trees_of_history(v, made, self.horizons, first, history)
             ),
         }
+
+    def by_horizon(self, metric: Metric, pairs: Sequence[Pair]) -> tuple[float, ...]:
+        known = self.known[1]
+        place = np.broadcast_to(np.arange(known.shape[1])[None, :, None], known.shape)[known]
+        return tuple(
+            float(np.mean([value_of(metric, pair[1][place == one], self.held[1][place == one]) for pair in pairs]))
+            for one in range(known.shape[1])
+        )
 
     def _of(self, forecast: Callable[[Values, range, int], Values]) -> Pair:
         """Plain forecasts, which learn from everything before the first of them."""

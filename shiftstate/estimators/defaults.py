@@ -40,7 +40,7 @@ class Settings:
 
 
 FEW_LABELS = {
-    "K": 8, "channels": 64, "encode": True, "input": "first", "dropout": 0.6, "weight_decay": 1.0, "epochs": 400,
+    "K": 8, "channels": 64, "encode": True, "input": "first", "dropout": 0.7, "weight_decay": 1.0, "epochs": 400,
     "patience": 60,
 }  # fmt: skip
 """Nodes with few labels per feature: what overfits is weighed down, the graph is read widely."""

@@ -54,6 +54,11 @@ def test_forecasts_are_compared_with_plain_ones():
     assert scores["seasonal_mean"] < 0.08, "the period is guessed"
     assert scores["persistence"] > 0.3
     assert found.model.test < 0.15
+    assert set(found.by_horizon) == {"model", *scores}
+    first, second = found.by_horizon["persistence"]
+    assert first < second
+    np.testing.assert_allclose((first**2 + second**2) / 2, scores["persistence"] ** 2)
+    assert "by horizon: " in found.table()
 
 
 def test_the_period_is_found_and_noise_has_none():
