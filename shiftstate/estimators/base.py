@@ -17,9 +17,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from torch import Tensor
 
-from shiftstate.checks import check_name
+from shiftstate.checks import check_device, check_name
 from shiftstate.estimators.defaults import Settings, choose
-from shiftstate.estimators.inputs import as_shift
+from shiftstate.estimators.inputs import as_shift, names_of
 from shiftstate.estimators.model import EstimatorNetwork, build_network
 from shiftstate.estimators.progress import TrainingLine
 from shiftstate.estimators.scaling import Scaler
@@ -111,46 +111,38 @@ class Estimator(BaseEstimator):
     def _train(self, shift: Shift, data: Any, readout: tuple[str, dict[str, Any]], seed: int, **counts: Any) -> None:
         """Choose what was not given, build the network, and train it on scaled data."""
         check_name("filter", self.filter, LAYERS)
+        check_device("device", self.device)
         task = self.task()
         self.settings_ = self._settings(per_node=task.per_node, **counts)
         self.readout_ = readout
         channels = (data.x if hasattr(data, "x") else data.train.x).shape[-1]
         self.n_features_in_ = self.__dict__.get("n_features_in_", channels)
-        self.fit_: Fit = self._train_once(shift, data, seed, channels, self.settings_.epochs, self.settings_.patience)
-
-    def _train_again(self, shift: Shift, data: Any, seed: int) -> None:
-        """From the start, for as many epochs as were best; ``fit_`` still tells of the first training."""
-        self._train_once(shift, data, seed, data.train.x.shape[-1], self.fit_.best_epoch, None)
-
-    def _train_once(self, shift: Shift, data: Any, seed: int, channels: int, epochs: int, patience: int | None) -> Fit:
-        settings, task = self.settings_, self.task()
-        with seeded(seed), TrainingLine(epochs, task.metric.title, self.verbose) as line:
+        settings = self.settings_
+        with seeded(seed), TrainingLine(settings.epochs, task.metric.title, self.verbose) as line:
             self.model_ = self._build(channels)
             self._prepare(shift, data)
             encoder = self.model_.encoder
             if encoder is not None and hasattr(data, "x"):
                 encoder.remember(data.x)
-            done = fit(
+            self.fit_: Fit = fit(
                 self.model_,
                 shift,
                 data,
                 task=task,
-                epochs=epochs,
+                epochs=settings.epochs,
                 batch_size=settings.batch_size,
                 learning_rate=settings.learning_rate,
                 weight_decay=settings.weight_decay,
                 schedule=settings.schedule,
                 clip=settings.clip,
-                patience=patience,
-                keep_best=patience is not None,
-                look_every=1 if patience is not None else epochs,
+                patience=settings.patience,
+                keep_best=True,
                 seed=seed,
                 device=self.device,
                 progress=line,
             )
         if encoder is not None:
             encoder.forget()
-        return done
 
     def _prepare(self, shift: Shift, data: Any) -> None:
         """Before the first step; a place for what an estimator starts its network with."""
@@ -209,6 +201,17 @@ class Estimator(BaseEstimator):
             raise ValueError(
                 f"X has {count} features per node; expected {self.n_features_in_}, as in the training data"
             )
+
+    def _check_names(self, X: Any, axis: int, kind: str) -> None:
+        """Columns by another name, or in another order, are not what was learned from."""
+        found, known = names_of(X, axis), getattr(self, f"{kind}_names_", None)
+        if found is None or known is None or found == known:
+            return
+        first = next((pair for pair in zip(found, known, strict=False) if pair[0] != pair[1]), (len(found), len(known)))
+        raise ValueError(
+            f"X has the {kind} {first[0]!r} where the training data had {first[1]!r}; expected the same {kind}s in the "
+            "same order"
+        )
 
     def _describe(self) -> dict[str, Any]:
         """What a file holds beside parameters and tensors."""

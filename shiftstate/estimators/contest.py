@@ -219,7 +219,7 @@ class _Forecasts(_Contest):
     def trained(self, estimator: Any) -> tuple[Estimator, Pair]:
         series, first = self.series, self.first
         estimator.fit(self.shift, series.iloc[:first] if hasattr(series, "iloc") else series[:first])
-        valid = estimator.valid_forecasts_  # made before the validation data were learned from, if they were
+        valid = estimator.forecast(self.shift, self.values[:first], self.begin)[0]
         test = estimator.forecast(self.shift, self.values, first)[0]
         return estimator, (valid[self.known[0]], test[self.known[1]])
 

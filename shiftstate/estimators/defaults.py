@@ -1,7 +1,13 @@
 """Settings that nobody gave: by the task and the data; docs/choosing.md says how they were chosen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import Any
+
+import numpy as np
+
+from shiftstate.checks import check_whole
 
 FEW = 20
 """Training targets per feature below which labels are few and features many."""
@@ -33,6 +39,13 @@ class Settings:
     linear: bool = False
     """Whether a linear path leads past everything."""
 
+    def __post_init__(self) -> None:
+        for name, least in (("K", 0), ("channels", 1), ("layers", 1), ("epochs", 1), ("patience", 1)):
+            check_whole(name, getattr(self, name), least)
+        _check_number("dropout", self.dropout, lambda share: 0 <= share < 1, "a share from 0 to less than 1")
+        _check_number("learning_rate", self.learning_rate, lambda rate: rate > 0, "a number above 0")
+        _check_number("weight_decay", self.weight_decay, lambda decay: decay >= 0, "a number of at least 0")
+
     def options(self) -> dict[str, Any]:
         """Of layers, where they have them: starts at which neither state nor output dies."""
         alive = {"init": "alive", "gate_bias": True, "output_activation": "identity"}
@@ -44,6 +57,8 @@ FEW_LABELS = {
     "patience": 60,
 }  # fmt: skip
 """Nodes with few labels per feature: what overfits is weighed down, the graph is read widely."""
+SHALLOW = {**FEW_LABELS, "dropout": 0.3, "weight_decay": 0.1}
+"""Nodes with few features, and not labels enough for a deep network."""
 DEEP = {
     "K": 2, "layers": 6, "encode": True, "around": True, "dropout": 0.2, "weight_decay": 0.0, "learning_rate": 0.03,
     "schedule": "onecycle", "clip": 1.0, "epochs": 250, "patience": 250,
@@ -65,5 +80,12 @@ def choose(*, per_node: bool, targets: int, features: int, samples: int, forecas
     if forecast:
         return FORECAST
     if per_node:
-        return DEEP if targets >= max(MANY, FEW * features) else FEW_LABELS
+        enough = SHALLOW if targets < MANY else DEEP
+        return enough if targets >= FEW * features else FEW_LABELS
     return {"channels": 16, "batch_size": min(32, max(1, samples // 4))}
+
+
+def _check_number(name: str, value: object, allowed: Callable[[float], bool], expected: str) -> None:
+    number = float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else nan
+    if not isfinite(number) or not allowed(number):
+        raise ValueError(f"{name} is {value!r}; expected {expected}")

@@ -40,8 +40,6 @@ class Forecaster(RegressorMixin, Estimator):
             and replaced by the last value before them in what the network sees.
         criterion: what is minimised: "squared", "absolute" or "huber"; by default what ``metric`` asks for, absolute
             errors for "mae" and squared ones otherwise.
-        refit: whether to train once more on all times, for as many epochs as were best on validation data: the newest
-            times are the likest to those that come.
 
     Example:
         >>> import numpy as np, shiftstate as ss
@@ -58,7 +56,6 @@ class Forecaster(RegressorMixin, Estimator):
     horizons: Sequence[int] | int = (1,)
     missing: str = "nan"
     criterion: str | None = None
-    refit: bool = True
 
     task_name: ClassVar[str] = "forecast"
     forecasts: ClassVar[bool] = True
@@ -88,6 +85,8 @@ class Forecaster(RegressorMixin, Estimator):
                 f"series has {len(values)} times, of which {valid} are set aside; expected at least "
                 f"{self.history + ahead} to learn from and {ahead} to choose by, for this history and these horizons"
             )
+        if np.isnan(values[:begin]).all():
+            raise ValueError("series holds no number among the times to learn from; expected some that are not missing")
         self.node_names_ = names_of(series, 1)
         self.n_features_in_ = self.history
         known = values[:begin][~np.isnan(values[:begin])]
@@ -100,12 +99,7 @@ class Forecaster(RegressorMixin, Estimator):
         samples, targets = len(data.train.x), int(data.train.mask.sum())
         counts = {"targets": targets, "features": self.history, "samples": samples}
         readout = ("node", {"num_outputs": len(self.horizons_)})
-        seed = self._seed()
-        self._train(self._normalized(shift), data, readout, seed, **counts)
-        self.valid_forecasts_ = self._unscaled(self._outputs(shift, data.valid.x.numpy(), AT_ONCE))
-        if self.refit:
-            data.train = windows(scaled, self.history, self.horizons_)
-            self._train_again(self._normalized(shift), data, seed)
+        self._train(self._normalized(shift), data, readout, self._seed(), **counts)
         return self
 
     def predict(self, shift: Shift, last: Any) -> Series:
@@ -118,18 +112,14 @@ class Forecaster(RegressorMixin, Estimator):
         self._check_fitted()
         shift = as_shift(shift)
         values = self._series(shift, last, "last", axes=(2, 3))
+        self._check_names(last, 1, "node")
         if values.shape[-2] != self.history:
             raise ValueError(f"last has {values.shape[-2]} times; expected {self.history}, the history")
         several = values.ndim == 3
         histories = (values if several else values[None]).transpose(0, 2, 1)  # (n, N, history)
         x = filled(self.scaler_(histories[..., None])[..., 0])
-        outputs = self._unscaled(self._outputs(shift, x, AT_ONCE))
+        outputs = self.scaler_.back(self._outputs(shift, x, AT_ONCE)[..., None])[..., 0].transpose(0, 2, 1)
         return outputs if several else outputs[0]
-
-    def _unscaled(self, outputs: Series) -> Series:
-        """Forecasts (n, horizons, N) from the network's outputs (n, N, horizons)."""
-        forecasts: Series = self.scaler_.back(outputs[..., None])[..., 0].transpose(0, 2, 1)
-        return forecasts
 
     def forecast(self, shift: Shift, series: Any, first: int) -> tuple[Series, Series]:
         """Forecasts and what came, both (n, horizons, nodes), of all values from row ``first`` on (NaN: missing).

@@ -63,25 +63,44 @@ def names_of(X: Any, axis: int) -> list[str] | None:
 
 def as_labels(name: str, y: Any) -> tuple[Array, NDArray[np.bool_]]:
     """Labels (n) and which of them are known: not None, NaN or an empty string."""
+    if y is None:
+        raise ValueError(f"{name} is None; expected a class each")
     array = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} has the shape {array.shape}; expected one label each: (n,)")
     if array.dtype.kind == "f":
-        return array, np.isfinite(array)
-    if array.dtype.kind in "OUST":
-        known = np.array([label is not None and label == label and str(label) != "" for label in array.tolist()])
+        known = np.isfinite(array)
+        broken = array[known] != np.round(array[known])
+        if broken.any():
+            raise ValueError(
+                f"{name} holds {array[known][broken][0]}; expected classes: strings or whole numbers; "
+                "for numbers that are measured take a regressor"
+            )
         return array, known
+    if array.dtype.kind in "OUST":
+        return array, np.array([_is_label(label) for label in array.tolist()], dtype=bool)
     return array, np.ones(len(array), bool)
+
+
+def _is_label(label: object) -> bool:
+    """Whether it is a label: not None, NaN, pandas' NA or NaT, or an empty string."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return False
+    return bool(label == label) and str(label) != ""
 
 
 def as_mask(name: str, mask: Any, count: int) -> NDArray[np.bool_]:
     """A boolean mask with at least one True."""
     array = mask.detach().cpu().numpy() if isinstance(mask, Tensor) else np.asarray(mask)
     if array.dtype != bool or array.shape != (count,):
+        hint = (
+            f"; are these positions? mask = np.isin(np.arange({count}), positions)" if array.dtype.kind in "iu" else ""
+        )
         raise ValueError(
             f"{name} is {array.dtype} of shape {array.shape}; expected a mask of True and False of shape ({count},)"
+            + hint
         )
     if not array.any():
         raise ValueError(f"{name} is False everywhere; expected at least one True")

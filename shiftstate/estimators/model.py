@@ -83,8 +83,6 @@ class EstimatorNetwork(nn.Module):
         linear: bool = False,
     ) -> None:
         super().__init__()
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout is {dropout}; expected a share of the channels, from 0 to less than 1")
         self.network, self.dropout = network, dropout
         first, *others = network.channels
         self.encoder = None if features is None else Encoder(features, first, bias=around)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,7 @@ class NodeEstimator(Estimator):
         self._check_fitted()
         features = self._features(as_shift(shift), X)
         self._check_features(features.shape[1])
+        self._check_names(X, 1, "feature")
         return self._outputs(shift, self.scaler_(features))
 
     def _masks(self, known: Mask, train: Any, valid: Any, strata: Array | None, seed: int) -> tuple[Mask, Mask]:
@@ -73,6 +75,12 @@ class NodeEstimator(Estimator):
                 first = int(np.flatnonzero(mask & ~known)[0])
                 raise ValueError(f"{name} holds node {first}, which has no target in y; expected targets for its nodes")
         if valid is not None:
+            if (learn & choose).any():
+                warn(
+                    f"train and valid share {int((learn & choose).sum())} nodes, the first is node "
+                    f"{int(np.flatnonzero(learn & choose)[0])}: the validation score will flatter",
+                    stacklevel=3,
+                )
             return learn, choose
         return set_aside(learn, self.validation_fraction, strata, seed)
 
@@ -134,7 +142,7 @@ class NodeClassifier(ClassifierMixin, LabelEstimator, NodeEstimator):
         _check_count(labels, shift)
         seed = self._seed()
         told = known if train is None else as_mask("train", train, len(labels)) & known
-        self.classes_ = find_classes(labels[told], "y")
+        self.classes_ = find_classes(labels[told], "y" if train is None else "y at the nodes of train")
         codes = np.full(len(labels), -1)
         codes[told] = encode(labels[told], self.classes_, "y")
         learn, choose = self._masks(known, train, valid, codes, seed)

@@ -99,6 +99,7 @@ class SignalEstimator(Estimator):
         self._check_fitted()
         signals = self._signals(shift, X)
         self._check_features(signals.shape[2])
+        self._check_names(X, 1, "node")
         return self._outputs(shift, self.scaler_(signals), AT_ONCE)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from shiftstate.model_file import read_model, write_model
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ def register(estimators: dict[str, type[Estimator]]) -> None:
 def write_estimator(estimator: Estimator, path: str | os.PathLike[str]) -> None:
     """Write arguments, fitted state and weights as one file; the old file stays until the new one is whole."""
     arguments = {name: one for name, one in estimator.get_params(deep=False).items() if name not in NOT_STORED}
+    if not isinstance(arguments["random_state"], int | np.integer):
+        arguments["random_state"] = None  # a generator in use says nothing of the numbers it gave
     description = {"task": estimator.task_name, "arguments": arguments, "fitted": estimator._describe()}
     write_model(path, "estimator", description, estimator._tensors())
 
