@@ -256,7 +256,7 @@ def test_counts_are_scaled_by_nodes_and_measurements_by_columns():
         (lambda: NodeClassifier().fit(SHIFT, [["a", "b"]] * N, SIDES), "X holds <U1; expected numbers"),
         (
             lambda: NodeClassifier().fit(SHIFT, X, SIDES, train=RING < 10, valid=RING > 20),
-            "y holds one class only",
+            "y at the nodes of train holds one class only",
         ),
         (lambda: SignalClassifier().fit(SIGNALS, SIGNS), "fit was called without a graph, with a ndarray first"),
         (lambda: SignalClassifier().fit(SHIFT, SIGNALS[:, :5], SIGNS), r"expected \(signals, 30\)"),
