@@ -258,6 +258,13 @@ def test_counts_are_scaled_by_nodes_and_measurements_by_columns():
             lambda: NodeClassifier().fit(SHIFT, X, SIDES, train=RING < 10, valid=RING > 20),
             "y at the nodes of train holds one class only",
         ),
+        (lambda: NodeClassifier().fit(SHIFT, X, X[:, 0]), "expected classes: strings or whole numbers"),
+        (lambda: NodeClassifier(learning_rate=-1).fit(SHIFT, X, SIDES), "learning_rate is -1; expected a number above"),
+        (lambda: NodeClassifier(dropout="0.5").fit(SHIFT, X, SIDES), "dropout is '0.5'; expected a share"),
+        (lambda: NodeClassifier(layers=0).fit(SHIFT, X, SIDES), "layers is 0"),
+        (lambda: NodeClassifier(device="tpu").fit(SHIFT, X, SIDES), "device is 'tpu'; expected a device"),
+        (lambda: SignalClassifier().fit(SHIFT, SIGNALS), "y is None"),
+        (lambda: Forecaster().fit(SHIFT, np.full((99, N), np.nan)), "series holds no number"),
         (lambda: SignalClassifier().fit(SIGNALS, SIGNS), "fit was called without a graph, with a ndarray first"),
         (lambda: SignalClassifier().fit(SHIFT, SIGNALS[:, :5], SIGNS), r"expected \(signals, 30\)"),
         (
@@ -280,3 +287,42 @@ def test_bad_input_is_named_in_one_line(call, message):
     with pytest.raises(ValueError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+def test_columns_in_another_order_are_named():
+    nodes = [f"town {i}" for i in RING]
+    classifier = NodeClassifier(**SMALL).fit(SHIFT, Table(X, nodes, ["rain", "wind"]), SIDES)
+    with pytest.raises(ValueError, match="X has the feature 'wind' where the training data had 'rain'"):
+        classifier.predict(SHIFT, Table(X[:, ::-1], nodes, ["wind", "rain"]))
+    forecaster = Forecaster(history=5, epochs=1).fit(SHIFT, Table(SERIES, range(160), nodes))
+    with pytest.raises(ValueError, match="X has the node 'town 29' where the training data had 'town 0'"):
+        forecaster.predict(SHIFT, Table(SERIES[-5:, ::-1], range(5), nodes[::-1]))
+
+
+def test_nodes_that_are_learned_from_and_chosen_by_are_warned_of():
+    with pytest.warns(UserWarning, match="train and valid share 15 nodes, the first is node 0"):
+        NodeClassifier(**SMALL).fit(SHIFT, X, SIDES, train=RING % 2 == 0, valid=RING % 2 == 0)
+
+
+def test_a_generator_as_random_state_is_not_stored(tmp_path):
+    classifier = NodeClassifier(random_state=np.random.RandomState(0), **SMALL).fit(SHIFT, X, SIDES)
+    classifier.save(tmp_path / "model.safetensors")
+    assert NodeClassifier.load(tmp_path / "model.safetensors").random_state is None
+
+
+class NAType:
+    """As pandas' NA: it cannot be compared."""
+
+    def __eq__(self, other):
+        raise TypeError("boolean value of NA is ambiguous")
+
+    __hash__ = None
+
+
+def test_labels_that_pandas_calls_missing_are_unknown():
+    labels = SIDES.astype(object)
+    labels[4] = NAType()
+    known = RING != 4
+    found = NodeClassifier(**SMALL).fit(SHIFT, X, labels)
+    expected = NodeClassifier(**SMALL).fit(SHIFT, X, SIDES, train=known)
+    np.testing.assert_array_equal(found.predict_proba(SHIFT, X), expected.predict_proba(SHIFT, X))
