@@ -37,9 +37,14 @@ def inspect(
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of results")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="directory of results, or of a run of train")],
 ) -> None:
     """Write tables, figures and one self-contained page from what is stored in a directory."""
+    from shiftstate.own_data.left.page import is_run, write_run_page
+
+    if is_run(directory):
+        print(write_run_page(directory, plain_console(stderr=True).print))
+        return
     from shiftstate.machine.page.build import write_page
 
     print(write_page(directory))

@@ -5,7 +5,7 @@ title, a unit or a colour has it from here. `results` fills it in from a store, 
 JSON. Numbers are those of the store: a metric's `scale` and `digits` say how they are shown.
 """
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 Better = Literal["higher", "lower"]
 
@@ -261,6 +261,39 @@ class NetworkSection(TypedDict):
     networks: list[ShownNetwork]
 
 
+class RunRow(TypedDict):
+    """A model of a run, or one without the graph."""
+
+    title: str
+    score: str
+    interval: str
+    """Empty if there is none."""
+    own: bool
+    """Whether it is the run's own model."""
+
+
+class ShownPicture(TypedDict):
+    """A picture that the page carries."""
+
+    caption: str
+    source: str
+    """A data: address."""
+
+
+class ShownRun(TypedDict):
+    """A run on somebody's own data."""
+
+    verdict: str
+    caption: str
+    """Of the table of scores."""
+    rows: list[RunRow]
+    scores: list[list[Any]]
+    """Part of the data, and every metric of the model on it."""
+    pictures: list[ShownPicture]
+    lens_note: str
+    """Why there is no lens, if there is none."""
+
+
 class PageData(TypedDict):
     """All of it."""
 
@@ -285,3 +318,5 @@ class PageData(TypedDict):
     """Also those that the page has no room for."""
     lens_first: int
     networks: NetworkSection | None
+    run: NotRequired[ShownRun]
+    """Only of the page of a run."""

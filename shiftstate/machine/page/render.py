@@ -18,6 +18,7 @@ SCRIPTS = (
     "tools/charts.js",
     "tools/graph.js",
     "tools/experiments.js",
+    "sections/run.js",
     "sections/results.js",
     "sections/claims.js",
     "sections/trainings.js",

@@ -61,6 +61,21 @@ def read_config(path: Path) -> dict[str, Any]:
     return values
 
 
+def settings_from_record(asked: Mapping[str, Any], split: str | None = None) -> TrainSettings:
+    """The settings that a run stored; of several splits one."""
+    values = {name: value for name, value in asked.items() if name != "options" and value is not None}
+    for name in PATHS:
+        if name in values:
+            values[name] = Path(values[name])
+    values |= {name: tuple(values[name]) for name in LISTS if name in values}
+    if split is not None:
+        values["split"] = (split,)
+    try:
+        return TrainSettings(**values, options=asked.get("options", {}))
+    except TypeError as error:
+        raise ValueError(f"settings.json holds other keys than expected ({error})") from None
+
+
 def model_options(given: list[str]) -> dict[str, Any]:
     """Arguments of the estimator from NAME=VALUE."""
     options = {}

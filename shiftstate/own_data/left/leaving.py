@@ -13,12 +13,14 @@ import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from shiftstate.checks import check_name
 from shiftstate.estimators import Comparison, Forecaster
 from shiftstate.files import write_whole
 from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.own_data.reading.problems import Problem
 from shiftstate.own_data.reading.splitting import PARTS
 from shiftstate.pictures import render
+from shiftstate.tasks import CLASSIFICATION_METRICS, REGRESSION_METRICS, Metric
 
 METRICS = "metrics.json"
 FILES = ("model.safetensors", "predictions.csv")
@@ -46,6 +48,12 @@ def read_metrics(out: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{file} cannot be read ({error}); expected the directory of a finished run") from None
     return dict(found)
+
+
+def metric_of(task: str, name: str) -> Metric:
+    """The metric of a run, by its name."""
+    known = CLASSIFICATION_METRICS if task.endswith("classification") else REGRESSION_METRICS
+    return known[check_name("metric", name, known)]
 
 
 def write_run(settings: TrainSettings, problem: Problem, comparison: Comparison, out: Path) -> None:

@@ -196,6 +196,8 @@ function showLenses() {
     new LensView(); // lives in its controls
     const more = data.lenses_stored - data.lenses.length;
     if (more) document.getElementById("lens").append(el("p", { class: "note" }, `${more} more in the directory lens/ have no room in this page.`));
+  } else if (data.run) {
+    section("lens", "The lens", el("p", {}, data.run.lens_note));
   } else {
     section("lens", "The lens", el("p", {}, "No training of this directory is under the lens yet. This trains one again and shows its states and gates " +
       "node by node, here, after the next report:"),
