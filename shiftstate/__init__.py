@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from shiftstate import lens, stability
+    from shiftstate import distributed, lens, stability
     from shiftstate.checks import checking
     from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, SignalRegressor
     from shiftstate.filters import Step, Taps
@@ -38,7 +38,7 @@ _HOMES = {
     "shiftstate.training": ("Epoch", "Fit", "fit"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_ROOMS = ("lens", "stability")
+_ROOMS = ("distributed", "lens", "stability")
 
 __all__ = [
     "GCNN",
@@ -67,6 +67,7 @@ __all__ = [
     "Taps",
     "Trace",
     "checking",
+    "distributed",
     "fit",
     "lens",
     "stability",

@@ -71,6 +71,11 @@ class FlattenReadout(Readout):
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (..., N, F) → (..., C)."""
+        if shift.ranks.count > 1:
+            raise ValueError(
+                "FlattenReadout was given a partitioned graph; expected a whole one: it has a weight for every node, "
+                "and no process holds all nodes; use PoolReadout or NodeReadout"
+            )
         if shift.num_graphs > 1:
             raise ValueError(
                 f"FlattenReadout was given a batch of {shift.num_graphs} graphs; expected one graph; "
@@ -96,12 +101,17 @@ class PoolReadout(Readout):
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (..., N, F) → (..., C), or (..., graphs, C) for a batch of graphs."""
-        result: Tensor = self._bound()(pooled(x, shift, self.pool))
+        with shift.ranks.calling(self, x):
+            result: Tensor = self._bound()(pooled(x, shift, self.pool))
         return result
 
 
 def pooled(x: Tensor, shift: Shift, how: Pool) -> Tensor:
     """Sum or mean of x (..., N, F) over the nodes of each graph: (..., F), or (..., graphs, F) for a batch."""
+    if shift.ranks.count > 1:
+        nodes = shift.ranks.total(torch.tensor(float(x.shape[-2])))
+        total = shift.ranks.total(x.sum(-2).double()).to(x.dtype)
+        return total / nodes.to(x.dtype) if how == "mean" else total
     if shift.num_graphs == 1:
         return x.mean(-2) if how == "mean" else x.sum(-2)
     total = x.new_zeros(*x.shape[:-2], shift.num_graphs, x.shape[-1])
@@ -116,7 +126,8 @@ class NodeReadout(Readout):
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """x (..., N, F) → (..., N, C)."""
-        result: Tensor = self._bound()(x)
+        with shift.ranks.calling(self, x):
+            result: Tensor = self._bound()(x)
         return result
 
 

@@ -44,6 +44,7 @@ BESIDE = {
     "tables": {"checks", "files", "graphs"},
     "own_data": {*ORDER[: ORDER.index("studies")], "tables", "pictures", "lens"},  # the front: it runs on the machine
     "pyg": {"checks", "graphs", "filters", "layers"},
+    "distributed": {"", "checks", "files", "graphs", "tables"},
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
     "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "tasks", "training", "pyg", "files"},
 }

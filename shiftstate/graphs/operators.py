@@ -24,6 +24,16 @@ with warnings.catch_warnings():
     torch.sparse_csr_tensor([0, 0], torch.empty(0, dtype=torch.int64), torch.empty(0), (1, 1))
 
 
+def csr_product(crow: Tensor, col: Tensor, values: Tensor, columns: int, x: Tensor) -> Tensor:
+    """A @ x for compressed rows of A with so many columns; no gradients."""
+    shape = (crow.numel() - 1, columns)
+    if x.device.type == "cpu" and x.dtype in (torch.bfloat16, torch.float16):
+        # The CPU has no half-precision sparse product: the sum is taken in float32 and rounded once.
+        matrix = torch.sparse_csr_tensor(crow, col, values.float(), shape)
+        return (matrix @ x.float()).to(x.dtype)
+    return torch.sparse_csr_tensor(crow, col, values, shape) @ x.contiguous()
+
+
 @torch.library.custom_op("shiftstate::spmm", mutates_args=())
 def spmm(
     crow: Tensor, col: Tensor, values: Tensor, t_crow: Tensor, t_col: Tensor, t_values: Tensor, x: Tensor
@@ -32,12 +42,7 @@ def spmm(
 
     An operator on plain tensors, because sparse tensors do not pass through torch.compile and torch.export.
     """
-    n = crow.numel() - 1
-    if x.device.type == "cpu" and x.dtype in (torch.bfloat16, torch.float16):
-        # The CPU has no half-precision sparse product: the sum is taken in float32 and rounded once.
-        matrix = torch.sparse_csr_tensor(crow, col, values.float(), (n, n))
-        return (matrix @ x.float()).to(x.dtype)
-    return torch.sparse_csr_tensor(crow, col, values, (n, n)) @ x.contiguous()
+    return csr_product(crow, col, values, crow.numel() - 1, x)
 
 
 @spmm.register_fake

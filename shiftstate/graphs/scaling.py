@@ -22,10 +22,10 @@ def scales(operator: Dense | Sparse, ptr: Tensor, kind: Normalization) -> tuple[
     if kind == "spectral":
         return (1 / _radii(operator, ptr).to(rows)).repeat_interleave(ptr.diff()), one
     if kind == "row":
-        return _inverse(rows), one
+        return inverse(rows), one
     if kind == "column":
-        return one, _inverse(cols)
-    return _inverse(rows, 0.5), _inverse(cols, 0.5)
+        return one, inverse(cols)
+    return inverse(rows, 0.5), inverse(cols, 0.5)
 
 
 def laplacian(operator: Dense | Sparse, ptr: Tensor, normalization: LaplacianNormalization | None) -> Dense | Sparse:
@@ -50,15 +50,19 @@ def _radii(operator: Dense | Sparse, ptr: Tensor) -> Tensor:
     radii = [spectral_radius(matrix[start:end, start:end]) for start, end in pairwise(ends)]
     for graph, radius in enumerate(radii):
         if radius == 0:
-            which = f"graph {graph} of the batch" if len(radii) > 1 else "the shift"
-            raise ValueError(
-                f"{which} has spectral radius 0; expected a cycle or an undirected edge; a graph without "
-                "edges or without cycles is the likely cause: use another normalization, or none"
-            )
+            raise no_radius(f"graph {graph} of the batch" if len(radii) > 1 else "the shift")
     return torch.tensor(radii, dtype=torch.float64, device=operator.values.device)
 
 
-def _inverse(sums: Tensor, power: float = 1.0) -> Tensor:
+def no_radius(which: str) -> ValueError:
+    """What is raised where a spectral radius of zero is to be divided by."""
+    return ValueError(
+        f"{which} has spectral radius 0; expected a cycle or an undirected edge; a graph without "
+        "edges or without cycles is the likely cause: use another normalization, or none"
+    )
+
+
+def inverse(sums: Tensor, power: float = 1.0) -> Tensor:
     """1 / sums^power, and zero where the sum is zero; written so that no gradient, of any order, is NaN there."""
     empty = sums == 0
     return torch.where(empty, 0.0, torch.where(empty, 1.0, sums) ** -power)

@@ -15,6 +15,7 @@ from shiftstate.graphs import construct, scaling, signals, spectrum
 from shiftstate.graphs.construct import Layout, laid_out, num_entries
 from shiftstate.graphs.inputs import as_destination, as_tensor
 from shiftstate.graphs.operators import Dense, Sparse, without_autocast
+from shiftstate.graphs.ranks import ALONE, Alone
 from shiftstate.graphs.scaling import LaplacianNormalization, Normalization
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ class Shift:
         >>> (shift @ torch.tensor([[1.0], [0.0], [0.0]])).T
         tensor([[0., 1., 0.]])
     """
+
+    ranks: Alone = ALONE
+    """Who else holds rows of this graph; nobody, unless it was partitioned."""
 
     def __init__(self, operator: Dense | Sparse, ptr: Tensor) -> None:
         self._operator = operator

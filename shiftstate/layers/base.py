@@ -234,7 +234,7 @@ class Layer(nn.Module):
 
     def _filter(self, x: Tensor, shift: Shift, observe: Observer | None = None) -> Tensor:
         x, precision = self._prepare(x, shift)
-        with precision:
+        with precision, shift.ranks.calling(self, x):
             N, batch = shift.num_nodes, x.shape[:-2]
             nodes_first = x.movedim(-2, 0)
             if len(batch) != 1:

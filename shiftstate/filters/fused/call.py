@@ -31,7 +31,7 @@ def call(spec: Spec, x: Tensor, w: Tensor, weights: list[Tensor], operator: Sequ
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, w, *weights))
     if torch.compiler.is_compiling():
         return _summed(spec, filter_op(spec.pack(), keep, x, w, weights, list(operator))[0])
-    return _Fused.apply(spec, keep, list(operator), x, w, *weights)
+    return _Fused.apply(spec, keep, operator, x, w, *weights)
 
 
 def _summed(spec: Spec, y: Tensor) -> Tensor:

@@ -112,12 +112,12 @@ def compiled_obstacle(x: Tensor, shift: Shift) -> str | None:
         return f"the signals are {x.dtype}"
     if shift.requires_grad:
         return "the edge weights require gradients"
-    return functional_obstacle(x)
+    return functional_obstacle(x, shift)
 
 
-def functional_obstacle(x: Tensor) -> str | None:
+def functional_obstacle(x: Tensor, shift: Shift) -> str | None:
     """Why an autograd function cannot run on these signals; None if it can."""
-    if x.numel() == 0:
+    if x.numel() == 0 and shift.num_nodes:  # a part of a graph may have no nodes
         return "the batch is empty"
     if torch._C._are_functorch_transforms_active():
         return "a torch.func transform is active"

@@ -15,6 +15,9 @@ import torch
 ELEMENTS = 32_768  # a block: large enough to hide its overhead, small enough to share out evenly
 TILE = 512  # columns at a time: the weights and their gradients of one tile stay in the fastest cache
 
+Stage = tuple[int, int, Any]
+"""Blocks (first, end, graph) for a kernel to go over; with graph None, S w is in its target already."""
+
 _pool: ThreadPoolExecutor | None = None
 
 
@@ -36,16 +39,17 @@ def num_blocks(num_rows: int, width: int) -> int:
     return -(-num_rows // rows_per_block(num_rows, width))
 
 
-def for_blocks(count: int, kernel: Callable[..., Any], *arguments: Any) -> None:
-    """Run ``kernel(first, end, *arguments)`` on ranges of blocks that cover 0 … count, on torch's number of threads."""
+def for_blocks(end: int, kernel: Callable[..., Any], *arguments: Any, first: int = 0) -> None:
+    """Run ``kernel(from, to, *arguments)`` on ranges of blocks that cover first … end, on torch's number of threads."""
+    count = end - first
     threads = 1 if count == 1 else min(torch.get_num_threads(), count)
     if threads <= 1:
-        kernel(0, count, *arguments)
+        kernel(first, end, *arguments)
         return
     pieces = min(count, 4 * threads)  # graphs have rows of unequal length
-    edges = [piece * count // pieces for piece in range(pieces + 1)]
+    edges = [first + piece * count // pieces for piece in range(pieces + 1)]
     pool = _threads(threads)
-    futures = [pool.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]
+    futures = [pool.submit(kernel, low, high, *arguments) for low, high in pairwise(edges)]
     wait(futures)
     for future in futures:
         future.result()

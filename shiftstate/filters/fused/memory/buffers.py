@@ -17,6 +17,9 @@ from torch import Tensor
 SMALL = 2**17  # bytes below which the allocator keeps what it is given back
 HELD = 2**26  # bytes at most that wait for the next call; larger arrays get huge pages from NumPy instead
 
+Both = tuple[Tensor, Any]
+"""A tensor, and the array of the same memory."""
+
 
 class Lock:
     """A lock that its holder may take again, and that a forked child finds open.

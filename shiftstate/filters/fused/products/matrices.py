@@ -167,6 +167,8 @@ def multiply(A: Any, B: Any, C: Any, add: bool = False) -> None:
     (N, M), depth = C.shape, B.shape[0]
     if A.shape != (N, depth) or B.shape[1] != M:
         raise ValueError(f"shapes {A.shape} and {B.shape} cannot be multiplied to {C.shape}")
+    if C.size == 0:
+        return
     rows = ROWS if N <= ROWS else max(ROWS, ELEMENTS // max(depth, min(M, TILE), 1) // 4 * 4)
     if rows >= N and M <= TILE:  # not worth the threads
         _blocks(0, 1, rows, depth, A, B, C[None], add)

@@ -1,22 +1,25 @@
 """S w and Sᵀ w for the kernels: a small dense S by a kernel of its own, a large one by BLAS, a sparse S row by row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.compiling.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiling.blocks import TILE, Stage, for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.compiling.compiler import kernel
 from shiftstate.filters.fused.compiling.elementary import gather_row
-from shiftstate.filters.fused.memory.buffers import empty
+from shiftstate.filters.fused.memory.buffers import Both, empty
+from shiftstate.filters.fused.products.halo import HaloProduct
 from shiftstate.filters.fused.products.matrices import multiply
 from shiftstate.graphs import Shift
+from shiftstate.graphs.partitioned import Partitioned
 
 
 @kernel
-def _rows(first, end, rows, graph, source, target):
+def gather_rows(first, end, rows, graph, source, target):
+    """Blocks first … end of target = S source."""
     for i in range(first * rows, min(end * rows, target.shape[0])):
         for column in range(0, target.shape[1], TILE):
             start, stop = np.uint64(column), np.uint64(min(column + TILE, target.shape[1]))
@@ -25,10 +28,6 @@ def _rows(first, end, rows, graph, source, target):
 
 SMALL = 512
 """Nodes up to which a dense S is multiplied by our kernels; a larger one is BLAS's, and nothing is said of its bits."""
-
-
-Both = tuple[Tensor, Any]
-"""A tensor, and the array of the same memory."""
 
 
 def both(tensor: Tensor) -> Both:
@@ -47,8 +46,10 @@ class Product(NamedTuple):
     t_rows: Any
 
     @classmethod
-    def of(cls, operator: tuple[Tensor, ...]) -> "Product":
-        """From the tensors of a shift's operator: one of a dense S, six of a sparse S."""
+    def of(cls, operator: Sequence[Tensor]) -> "Product | HaloProduct":
+        """From the tensors of a shift's operator: one of a dense S, six of a sparse S, or of a part of one."""
+        if isinstance(operator, Partitioned):
+            return HaloProduct(operator)
         if len(operator) == 1:
             matrix = operator[0].detach()
             array = matrix.contiguous().numpy() if len(matrix) <= SMALL else None
@@ -63,12 +64,20 @@ class Product(NamedTuple):
         elif self.matrix is not None and self.t_matrix is not None:
             torch.mm(self.t_matrix if transpose else self.matrix, source[0], out=target[0])
 
+    def stages(self, source: Both, target: Both, count: int, rows: int, transpose: bool = False) -> Iterator[Stage]:
+        """Blocks (first, end, graph) of ``rows`` rows, ``count`` in all, for a kernel to go over in turn.
+
+        With a ``graph`` the kernel gathers S source itself; None: it is in target already.
+        """
+        self.prepare(source, target, transpose)
+        yield 0, count, self.t_rows if transpose else self.rows
+
     def shift(self, source: Both, target: Both, transpose: bool = False) -> None:
         """target = S source, or Sᵀ source."""
         self.prepare(source, target, transpose)
         if self.matrix is None:
             graph, shape = self.t_rows if transpose else self.rows, target[1].shape
-            for_blocks(num_blocks(*shape), _rows, rows_per_block(*shape), graph, source[1], target[1])
+            for_blocks(num_blocks(*shape), gather_rows, rows_per_block(*shape), graph, source[1], target[1])
 
     def apply(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source, or Sᵀ source."""
@@ -76,13 +85,12 @@ class Product(NamedTuple):
 
 
 @kernel
-def _well_formed(crow, col):
+def _well_formed(crow, col, top):
     if crow[0] != 0 or crow[-1] != col.shape[0]:
         return False
     for i in range(crow.shape[0] - 1):
         if crow[i] > crow[i + 1]:
             return False
-    top = crow.shape[0] - 1
     wrong = 0
     for edge in range(col.shape[0]):
         wrong += (col[edge] < 0) | (col[edge] >= top)
@@ -101,29 +109,32 @@ def check_operator(operator: Sequence[Tensor], num_nodes: int, dtype: torch.dtyp
         if tuple(operator[0].shape) != (num_nodes, num_nodes):
             raise ValueError(f"S has shape {tuple(operator[0].shape)}; expected {(num_nodes, num_nodes)}")
         return
-    for crow, col, values in (operator[:3], operator[3:]):
-        sizes_fit = crow.shape == (num_nodes + 1,) and col.shape == values.shape == (operator[1].shape[0],)
-        if not sizes_fit or not _well_formed(crow.contiguous().numpy(), col.contiguous().numpy()):
+    columns = operator.columns() if isinstance(operator, Partitioned) else (num_nodes, num_nodes)
+    for (crow, col, values), top in zip((operator[:3], operator[3:]), columns, strict=True):
+        sizes_fit = crow.shape == (num_nodes + 1,) and col.shape == values.shape
+        sizes_fit = sizes_fit and (isinstance(operator, Partitioned) or col.shape == operator[1].shape)
+        if not sizes_fit or not _well_formed(crow.contiguous().numpy(), col.contiguous().numpy(), top):
             raise ValueError(f"the compressed rows of S are inconsistent; expected {num_nodes} sorted rows")
 
 
 class _ShiftProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, operator, transpose):
-        ctx.transpose = transpose
+        ctx.transpose, ctx.operator = transpose, operator
         ctx.save_for_backward(*operator)  # autograd notices if S is changed before the backward
         target = empty(tuple(x.shape), x.dtype)
-        Product.of(operator).apply(x.contiguous(), target, transpose)
+        Product.of(operator).shift(both(x.contiguous()), both(target), transpose)
         return target
 
     @staticmethod
     def backward(ctx, grad):
-        return _ShiftProduct.apply(grad, ctx.saved_tensors, not ctx.transpose), None, None
+        _ = ctx.saved_tensors
+        return _ShiftProduct.apply(grad, ctx.operator, not ctx.transpose), None, None
 
 
 def fast_shift(w: Tensor, shift: Shift) -> Tensor:
     """S w for w (N, ...): by our own kernels where they can, otherwise the ordinary way."""
-    operator = tuple(shift.operator)
+    operator = shift.operator
     ours = w.device.type == "cpu" and w.dtype in (torch.float32, torch.float64) and not shift.requires_grad
     if not ours or torch.compiler.is_compiling():
         return shift.shift_nodes(w)

@@ -14,7 +14,7 @@ from torch import Tensor
 from shiftstate.filters.fused.compiling.blocks import for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.compiling.elementary import encode
 from shiftstate.filters.fused.memory.buffers import empty
-from shiftstate.filters.fused.products.shifts import Product
+from shiftstate.filters.fused.products.shifts import Product, both
 from shiftstate.filters.fused.recurrences import outputs
 from shiftstate.filters.fused.recurrences.states import States
 from shiftstate.filters.fused.spec import Spec
@@ -58,7 +58,7 @@ class MatrixRecurrence:
         self.R = self.N * self.B
         self.x = x.detach().reshape(self.R, self.G).contiguous() if spec.input else None
         self.w0 = w.detach().reshape(self.R, self.F).contiguous()
-        self.product = Product.of(tuple(operator))
+        self.product = Product.of(operator)
         number = np.float32 if self.dtype == torch.float32 else np.float64
         *self.codes, self.code_y = (encode(name, number) for name in spec.activations)
         self.rows, self.blocks = rows_per_block(self.R, self.F), num_blocks(self.R, self.F)
@@ -81,7 +81,7 @@ class MatrixRecurrence:
     def shift(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
         """target = S source, or Sᵀ source."""
         wide = (self.N, self.B * self.F)
-        self.product.apply(source.view(wide), target.view(wide), transpose)
+        self.product.shift(both(source.view(wide)), both(target.view(wide)), transpose)
 
     def _arguments(self, k: int, Sw: Tensor) -> Arguments:
         """What the nonlinearities of shift k act on: each (N·B, maps·F)."""

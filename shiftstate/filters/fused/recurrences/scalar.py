@@ -4,17 +4,17 @@ A state is (N, M), nodes first, with a column for every signal of the batch and 
 shift is then one product, and each weight one number per column.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.compiling.blocks import for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiling.blocks import Stage, for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.compiling.elementary import encode
-from shiftstate.filters.fused.memory.buffers import empty
-from shiftstate.filters.fused.products.shifts import Both, Product
+from shiftstate.filters.fused.memory.buffers import Both, empty
+from shiftstate.filters.fused.products.shifts import Product
 from shiftstate.filters.fused.recurrences import columns, outputs
 from shiftstate.filters.fused.recurrences.states import Slots, States
 from shiftstate.filters.fused.spec import Spec
@@ -73,7 +73,7 @@ class ScalarRecurrence:
 
     def load(self, x: Tensor, weights: Sequence[Tensor], operator: Sequence[Tensor]) -> None:
         """The numbers of one call."""
-        self.product = Product.of(tuple(operator))
+        self.product = Product.of(operator)
         self.x.view(self.whole).copy_(x)  # spread over f, if it is a bank's
         self._spread(weights[: len(self.starts)], self.H, self.starts)
         if self.b is not None:
@@ -119,8 +119,8 @@ class ScalarRecurrence:
     def _step(self, arguments: Any, total: Any) -> None:
         """One shift; outputs are added to ``total`` unless it is None."""
         source, target, arrays = arguments
-        self.product.prepare(source, target)
-        for_blocks(self.blocks, self.cell.forward, self.rows, self.product.rows, *arrays, total, *self.codes)
+        for first, end, graph in self.product.stages(source, target, self.blocks, self.rows):
+            for_blocks(end, self.cell.forward, self.rows, graph, *arrays, total, *self.codes, first=first)
 
     def backward(self, dy: Tensor, y: Tensor, kept: Sequence[Tensor] | None, need_x: bool) -> Any:
         """Gradients of x, of w_0 (which is x) and of the weights; None if not needed.
@@ -207,22 +207,24 @@ class ScalarRecurrence:
     def _step_back(self, k: int, arguments: Any) -> None:
         """Shift k in reverse; nothing is gathered for the last, which nothing reaches from beyond."""
         source, target, arrays, sums = arguments
-        graph = None
+        stages: Iterable[Stage] = [(0, self.blocks, None)]
         if k != self.K:
-            self.product.prepare(source, target, transpose=True)
-            graph = self.product.t_rows
-        self._in_blocks(self.cell.backward, (graph, self.dx if self.spec.input else None, *arrays), sums)
+            stages = self.product.stages(source, target, self.blocks, self.rows, transpose=True)
+        self._in_blocks(self.cell.backward, stages, (self.dx if self.spec.input else None, *arrays), sums)
 
-    def _in_blocks(self, kernel: Any, arguments: Sequence[Any], sums: Sequence[Any]) -> None:
+    def _in_blocks(self, kernel: Any, stages: Iterable[Stage], arguments: Sequence[Any], sums: Sequence[Any]) -> None:
         """Run a backward kernel whose blocks each fill a slice of their own, then add up the slices in order.
 
         ``sums`` are (1, P, M), or None for what is not wanted.
         """
+        slices = sums
+        if self.blocks != 1:
+            shapes = [None if total is None else (self.blocks, *total.shape[1:]) for total in sums]
+            slices = [None if shape is None else np.empty(shape, self.number) for shape in shapes]
+        for first, end, graph in stages:
+            for_blocks(end, kernel, self.rows, graph, *arguments, *slices, first=first)
         if self.blocks == 1:
-            kernel(0, 1, self.rows, *arguments, *sums)
             return
-        slices = [None if total is None else np.empty((self.blocks, *total.shape[1:]), total.dtype) for total in sums]
-        for_blocks(self.blocks, kernel, self.rows, *arguments, *slices)
         for total, parts in zip(sums, slices, strict=True):
             if total is not None:
                 columns.add_blocks(parts, total[0])
@@ -235,14 +237,14 @@ class ScalarRecurrence:
     def last_product(self) -> Both:
         """Sᵀ of what the first shift's backward left."""
         source, target = self.d[self.K], self.d[self.K + 1]
-        self.product.apply(source[0], target[0], transpose=True)
+        self.product.shift(source, target, transpose=True)
         return target
 
     def input_gradients(self, v: Any, scale: Any) -> Any:
         """The k = 0 end: gradients of y_0 and of w_0 = x; returns Σ v x."""
         sums = np.empty((1, 2, self.shape[1]), self.number)
-        arguments = (v, scale, self.x_array, *self._output_weights(), self.dtotal, self.dx, self.codes[-1])
-        self._in_blocks(outputs.first_output_backward, arguments, [sums])
+        arguments = (scale, self.x_array, *self._output_weights(), self.dtotal, self.dx, self.codes[-1])
+        self._in_blocks(outputs.first_output_backward, [(0, self.blocks, v)], arguments, [sums])
         self.dH[0, 0, self.maps :: self.maps + 1] = sums[0, 1]
         return sums[0, 0]
 

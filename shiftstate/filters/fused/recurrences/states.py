@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from shiftstate.filters.fused.products.shifts import Both
+from shiftstate.filters.fused.memory.buffers import Both
 from shiftstate.filters.fused.spec import Spec, slots
 
 

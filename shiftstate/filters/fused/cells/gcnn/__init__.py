@@ -14,7 +14,7 @@ class PolynomialKernels(Kernels):
 
     def obstacle(self, filter: Filter, x: Tensor, shift: Shift) -> str | None:
         """Why the kernels cannot run this call; None if they can. Unless depthwise, it is made of ordinary products."""
-        return compiled_obstacle(x, shift) if filter.mixing == "depthwise" else functional_obstacle(x)
+        return compiled_obstacle(x, shift) if filter.mixing == "depthwise" else functional_obstacle(x, shift)
 
     def run(self, filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None = None) -> Tensor:
         """x (N, B, G) → y (N, B, F) through K shifts."""

@@ -5,15 +5,16 @@ The backward of each shifts as many as its forward. Rows are nodes and signals t
 (N, B·channels), a weight matrix sees it as (N·B, channels).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from shiftstate.filters.fused.compiling.compiler import announced
-from shiftstate.filters.fused.memory.buffers import empty
+from shiftstate.filters.fused.memory.buffers import Both, empty
 from shiftstate.filters.fused.products.matrices import multiply, multiply_transposed
-from shiftstate.filters.fused.products.shifts import Both, Product, both, check_operator, fast_shift
+from shiftstate.filters.fused.products.shifts import Product, both, check_operator, fast_shift
 from shiftstate.filters.linear import computed_here, linear
 from shiftstate.graphs import Shift
 
@@ -21,7 +22,7 @@ from shiftstate.graphs import Shift
 class _Bank:
     """The products of one call, on x (N, B, G) and h (K+1, F, G)."""
 
-    def __init__(self, x: Tensor, h: Tensor, operator: tuple[Tensor, ...]) -> None:
+    def __init__(self, x: Tensor, h: Tensor, operator: Sequence[Tensor]) -> None:
         self.N, self.B, self.G = x.shape
         self.K, self.F = h.shape[0] - 1, h.shape[1]
         self.R = self.N * self.B
@@ -105,7 +106,7 @@ class _Bank:
 class _BankFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, h, powers, keep, shift):
-        operator = tuple(shift.operator)
+        operator = shift.operator
         check_operator(operator, x.shape[0], x.dtype)
         bank = _Bank(x, h, operator)
         with announced("GCNN", "bank", x.dtype, len(operator), powers, keep, bank.G == 1):
@@ -120,7 +121,7 @@ class _BankFunction(torch.autograd.Function):
         need_x, need_h, *_ = ctx.needs_input_grad
         if torch.is_grad_enabled():  # create_graph=True: by products that torch can differentiate again
             return *_differentiable(ctx, x, h, dy), None, None, None
-        operator, states = tuple(rest[: ctx.operator]), rest[ctx.operator :]
+        operator, states = ctx.shift.operator, rest[ctx.operator :]
         bank = _Bank(x, h, operator)
         with announced("GCNN", "bank", x.dtype, len(operator), need_x, need_h, bool(states), bank.G == 1, "backward"):
             dx, dh = _backward(bank, bank.loaded(dy), states, need_x, need_h)

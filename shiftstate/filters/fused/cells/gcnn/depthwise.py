@@ -1,12 +1,12 @@
 """The GCNN with one weight per shift and channel, in Horner's order: u_k = h_k x + S u_{k+1}. Nothing is kept but x."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from shiftstate.filters.fused.compiling.blocks import TILE, for_blocks, num_blocks, rows_per_block
+from shiftstate.filters.fused.compiling.blocks import TILE, Stage, for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.compiling.compiler import announced, kernel
 from shiftstate.filters.fused.compiling.elementary import gather_row
 from shiftstate.filters.fused.memory.buffers import empty
@@ -50,7 +50,7 @@ def forward(x: Tensor, h: Tensor, operator: Sequence[Tensor]) -> Tensor:
     """Σ_k h_k S^k x for x (N, M) and one scalar a column and shift, h (K+1, M)."""
     check_operator(operator, x.shape[0], x.dtype)
     _check_columns(x, h)
-    product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
+    product, weights = Product.of(operator), h.detach().contiguous().numpy()
     x = x.detach().contiguous()
     ins, rows, blocks = x.numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
     u, u_old = both(empty(tuple(x.shape), x.dtype)), both(empty(tuple(x.shape), x.dtype))
@@ -58,9 +58,8 @@ def forward(x: Tensor, h: Tensor, operator: Sequence[Tensor]) -> Tensor:
     with announced("GCNN", x.dtype, len(operator)):
         for k in range(h.shape[0] - 2, -1, -1):
             u, u_old = u_old, u
-            product.prepare(u_old, u)
-            arrays = (product.rows, u_old[1], u[1], ins, weights[k])
-            for_blocks(blocks, _horner, rows, *arrays)
+            for first, end, graph in product.stages(u_old, u, blocks, rows):
+                for_blocks(end, _horner, rows, graph, u_old[1], u[1], ins, weights[k], first=first)
     return u[0]
 
 
@@ -72,7 +71,7 @@ def backward(
     _check_columns(x, h)
     if dy.shape != x.shape or dy.dtype != x.dtype:
         raise ValueError(f"the gradient has shape {tuple(dy.shape)}, {dy.dtype}; expected {tuple(x.shape)}, {x.dtype}")
-    product, weights = Product.of(tuple(operator)), h.detach().contiguous().numpy()
+    product, weights = Product.of(operator), h.detach().contiguous().numpy()
     ins, rows, blocks = x.detach().contiguous().numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
     v, v_old = both(dy.detach().clone(memory_format=torch.contiguous_format)), both(empty(tuple(x.shape), x.dtype))
     dx = torch.zeros(x.shape, dtype=x.dtype) if need_x else None
@@ -80,11 +79,13 @@ def backward(
     dh, parts = np.empty(h.shape, ins.dtype), np.empty((blocks, 1, x.shape[1]), ins.dtype)
     with announced("GCNN", x.dtype, len(operator), need_x):
         for k in range(h.shape[0]):
+            stages: Iterable[Stage] = [(0, blocks, None)]
             if k:
                 v, v_old = v_old, v
-                product.prepare(v_old, v, transpose=True)
-            arrays = (product.t_rows if k else None, v_old[1], v[1], ins, weights[k], total, parts)
-            for_blocks(blocks, _horner_backward, rows, *arrays)
+                stages = product.stages(v_old, v, blocks, rows, transpose=True)
+            for first, end, graph in stages:
+                arrays = (graph, v_old[1], v[1], ins, weights[k], total, parts)
+                for_blocks(end, _horner_backward, rows, *arrays, first=first)
             add_blocks(parts, dh[k : k + 1])
     return dx, torch.from_numpy(dh)
 
@@ -153,5 +154,7 @@ def run_depthwise(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
     """x (N, B, F) → y (N, B, F) for one weight per shift and channel, h (K+1, F)."""
     N, B, F = x.shape
     columns = h.unsqueeze(1).expand(-1, B, -1).reshape(-1, B * F)
-    polynomial = polynomial_op if torch.compiler.is_compiling() else _DepthwiseFunction.apply
-    return polynomial(x.reshape(N, B * F), columns, list(shift.operator)).view(N, B, F)
+    rows = x.reshape(N, B * F)
+    if torch.compiler.is_compiling():
+        return polynomial_op(rows, columns, list(shift.operator)).view(N, B, F)
+    return _DepthwiseFunction.apply(rows, columns, shift.operator).view(N, B, F)

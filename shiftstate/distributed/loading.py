@@ -1,0 +1,93 @@
+"""`load`: from the folder of a partitioned graph to this process's shift."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from shiftstate import __version__
+from shiftstate.distributed.exchange import RowExchange
+from shiftstate.distributed.parts.cut import Half, Part
+from shiftstate.distributed.parts.folder import Manifest, read_manifest, read_part
+from shiftstate.distributed.ranks import Ranks
+from shiftstate.distributed.shift import PartitionedShift, made
+from shiftstate.graphs.partitioned import Partitioned
+
+
+def load(folder: str | os.PathLike[str], group: Any = None) -> PartitionedShift:
+    """This process's part of a graph that `partition` wrote. Called by all processes of the group.
+
+    With parts for more than one process, ``torch.distributed.init_process_group`` comes first. A part that is missing,
+    another graph or another version in one process is an error in all of them.
+
+    Args:
+        folder: the folder; each process needs the manifest and its own part of it.
+        group: of torch.distributed; None is the default one.
+    """
+    ranks = Ranks(group) if dist.is_initialized() else None
+    found, failure = None, None
+    try:
+        found = _read(Path(folder), ranks)
+    except ValueError as error:
+        failure = str(error)
+    if ranks is None:
+        if found is None:
+            raise ValueError(failure)
+        return _shift(*found, None)
+    ranks.agree("the version of shiftstate", __version__)
+    ranks.together(failure)
+    assert found is not None
+    ranks.agree("the graph", found[0].graph)
+    ranks.agree("how the graph is cut", str(found[0].parts))
+    return _shift(*found, ranks)
+
+
+def _read(folder: Path, ranks: Ranks | None) -> tuple[Manifest, Part, list[str] | None]:
+    manifest = read_manifest(folder)
+    rank, count = (0, 1) if ranks is None else (ranks.rank, ranks.count)
+    if len(manifest.parts) != count:
+        start = "torchrun --nproc-per-node" if ranks is None else "as many processes, or a partition with --parts"
+        hint = f"{start} {len(manifest.parts) if ranks is None else count}"
+        raise ValueError(f"{folder} holds {len(manifest.parts)} parts for {count} processes; expected {hint}")
+    return manifest, *read_part(folder / manifest.parts[rank].file, manifest.graph)
+
+
+def _shift(manifest: Manifest, part: Part, names: list[str] | None, ranks: Ranks | None) -> PartitionedShift:
+    _check(part, len(manifest.parts))
+    halves = (part.rows, part.columns)
+    tensors = [torch.from_numpy(array) for half in halves for array in (half.crow, half.col, half.values)]
+    exchanges = [_exchange(half, ranks if manifest.halo else None) for half in halves]
+    operator = Partitioned.of(tensors, part.interior, *exchanges)
+    return made(operator, torch.from_numpy(part.nodes), manifest, ranks, names)
+
+
+def _exchange(half: Half, ranks: Ranks | None) -> RowExchange:
+    return RowExchange(ranks, torch.from_numpy(half.send), half.sent.tolist(), half.received.tolist())
+
+
+def _check(part: Part, parts: int) -> None:
+    """Raise where a file would lead outside of its arrays."""
+    n = len(part.nodes)
+    for half in (part.rows, part.columns):
+        top = n + int(half.received.sum())
+        whole = (
+            len(half.crow) == n + 1
+            and len(half.sent) == len(half.received) == parts
+            and len(half.send) == half.sent.sum()
+            and half.crow[0] == 0
+            and bool((np.diff(half.crow) >= 0).all())
+            and half.crow[-1] == len(half.col) == len(half.values)
+            and _within(half.col, top)
+            and _within(half.send, n)
+        )
+        if not whole or not 0 <= part.interior <= n:
+            raise ValueError("a part holds rows that do not fit together; expected a file as partition() writes it")
+
+
+def _within(index: Any, top: int) -> bool:
+    return not len(index) or bool(0 <= index.min() <= index.max() < top)

@@ -1,0 +1,1 @@
+"""How a graph is cut into parts, and the folder that holds them."""
