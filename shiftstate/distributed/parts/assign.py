@@ -46,7 +46,8 @@ def _metis(neighbours: sp.csr_array, parts: int) -> NDArray[np.int32]:
             "METIS is not installed; expected pip install 'shiftstate[distributed]', or method=\"blocks\""
         ) from None
     options = pymetis.Options(seed=SEED)
-    found = pymetis.part_graph(parts, xadj=neighbours.indptr, adjncy=neighbours.indices, options=options)
+    adjacency = pymetis.CSRAdjacency(neighbours.indptr, neighbours.indices)
+    found = pymetis.part_graph(parts, adjacency, options=options)
     return np.asarray(found[1], dtype=np.int32)
 
 
