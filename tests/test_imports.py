@@ -44,7 +44,17 @@ BESIDE = {
     "tables": {"checks", "files", "graphs"},
     "own_data": {*ORDER[: ORDER.index("studies")], "tables", "pictures", "lens"},  # the front: it runs on the machine
     "pyg": {"checks", "graphs", "filters", "layers"},
-    "distributed": {"", "checks", "files", "graphs", "tables"},
+    "distributed": {
+        "errors",
+        "checks",
+        "files",
+        "graphs",
+        "readout",
+        "network",
+        "tasks",
+        "training",
+        "tables",
+    },
     "testing": {"checks", "graphs", "filters", "layers", "readout", "network"},
     "bench": {"checks", "graphs", "filters", "layers", "readout", "network", "tasks", "training", "pyg", "files"},
 }

@@ -7,10 +7,13 @@ shift = ss.distributed.load("parts")
 y = layer(shift.take(x), shift)                        # the rows of this process
 """
 
+from shiftstate.distributed.batch_norm import BatchNorm
 from shiftstate.distributed.failures import RankError
 from shiftstate.distributed.loading import load
 from shiftstate.distributed.parts.folder import Manifest
 from shiftstate.distributed.parts.write import partition
+from shiftstate.distributed.rows import read_rows
 from shiftstate.distributed.shift import PartitionedShift
+from shiftstate.distributed.world import world
 
-__all__ = ["Manifest", "PartitionedShift", "RankError", "load", "partition"]
+__all__ = ["BatchNorm", "Manifest", "PartitionedShift", "RankError", "load", "partition", "read_rows", "world"]

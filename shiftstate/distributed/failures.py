@@ -5,11 +5,13 @@ from typing import Any
 
 import torch.distributed as dist
 
+from shiftstate.errors import SweepError
+
 GRACE = 3.0
 """Seconds in which a process that is still alive reports, after the first exchange has failed."""
 
 
-class RankError(RuntimeError):
+class RankError(SweepError):
     """The processes cannot go on together."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from shiftstate import __version__
 from shiftstate.distributed.exchange import RowExchange
 from shiftstate.distributed.parts.cut import Half, Part
 from shiftstate.distributed.parts.folder import Manifest, read_manifest, read_part
@@ -39,7 +39,7 @@ def load(folder: str | os.PathLike[str], group: Any = None) -> PartitionedShift:
         if found is None:
             raise ValueError(failure)
         return _shift(*found, None)
-    ranks.agree("the version of shiftstate", __version__)
+    ranks.agree("the version of shiftstate", metadata.version("shiftstate"))
     ranks.together(failure)
     assert found is not None
     ranks.agree("the graph", found[0].graph)

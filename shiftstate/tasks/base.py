@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
+import torch
 from torch import Tensor
 
 from shiftstate.readout import FlattenReadout, NodeReadout, PoolReadout, Readout
@@ -48,6 +49,10 @@ class Task(ABC):
     @abstractmethod
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """What is minimised, of the outputs that have targets."""
+
+    def mass(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """What the mean in `loss` divides by: the number of targets, or the sum of their weights; in float64."""
+        return torch.tensor(float(len(targets)), dtype=torch.float64)
 
     def check_values(self, outputs: Tensor, targets: Tensor, name: str) -> None:  # noqa: B027 (most need none)
         """Raise a ValueError if a model with such outputs (flat) cannot learn the targets called ``name``."""

@@ -83,6 +83,12 @@ class Classification(Task):
         task._balanced = tuple(weights.tolist())
         return task
 
+    def mass(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """The sum of the targets' weights."""
+        outputs, targets = self.flat(outputs, targets)
+        weights = self._weights(outputs)
+        return super().mass(outputs, targets) if weights is None else weights[targets].double().sum()
+
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """The mean cross-entropy in nats."""
         outputs, targets = self.flat(outputs, targets)

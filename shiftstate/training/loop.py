@@ -12,6 +12,8 @@ from torch.optim.lr_scheduler import LRScheduler
 from shiftstate.graphs import Shift
 from shiftstate.tasks import Task
 from shiftstate.training.arguments import check_call, check_numbers, check_task
+from shiftstate.training.checkpoints import Checkpoints, Progress
+from shiftstate.training.judge import Judge
 from shiftstate.training.optimizer import adam, scheduled
 from shiftstate.training.parts import Part, Splits, check_dtype, evaluated, read_parts
 from shiftstate.training.result import Epoch, Fit
@@ -44,6 +46,7 @@ def fit(
     share_equal: bool = False,
     device: str | torch.device = "cpu",
     progress: Callable[[Epoch], None] | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> Fit:
     """Train ``model(x, shift)`` in place; it is left as it stands after the last epoch, or after the best one.
 
@@ -78,6 +81,10 @@ def fit(
             itself: no batch normalisation, no dropout.
         device: where to train.
         progress: called after every epoch.
+        checkpoints: where to keep the training every few minutes, and whether to go on from there.
+
+    On a partitioned graph every process calls this with its own nodes' rows of x, y and masks; the losses and scores
+    are those of the whole graph. Signals that have one target each, pooled over the nodes, work as well.
 
     Example:
         >>> import torch, shiftstate as ss
@@ -92,20 +99,25 @@ def fit(
     """
     check_call(model, shift, data, learning_rate, device)
     task = check_task(task, smoothing)
-    train, valid, test = read_parts(data, task, device, share_equal)
+    train, valid, test = read_parts(data, task, device, share_equal, shift.ranks)
     check_dtype(model, train.x)
     batch_size = check_numbers(train, epochs, batch_size, schedule, clip, patience, look_every)
     model, shift = model.to(device), shift.to(device)
-    task = task.prepared(train.known)
+    targets = {"train.y": train, "valid.y": valid} | ({} if test is None else {"test.y": test})
+    known = {name: part.all_known() for name, part in targets.items()}
+    task = task.prepared(known["train.y"])
     optimizer = adam(model, learning_rate, betas, weight_decay, device)
     steps = _Steps(model, shift, task, train, batch_size, clip, optimizer, seed)
     steps.schedule = scheduled(optimizer, schedule, learning_rate, epochs * steps.per_epoch)
-    steps.also_check = {"valid.y": valid.known} | ({} if test is None else {"test.y": test.known})
-    judge = _Judge(model, shift, task, valid, test, keep_best, batch_size and JUDGED_AT_ONCE * batch_size)
+    steps.known = known
+    judge = Judge(model, shift, task, valid, test, keep_best, batch_size and JUDGED_AT_ONCE * batch_size)
     began = time.perf_counter()
     losses: list[float] = []
-    diverged, limit = False, 0.0
-    for number in range(1, epochs + 1):
+    diverged, limit, done = False, 0.0, 0
+    kept = Progress(model, optimizer, steps.schedule, steps.order, judge, losses)
+    if checkpoints is not None:
+        done, limit = checkpoints.resume(kept, shift.ranks)
+    for number in range(done + 1, epochs + 1):
         each = steps.epoch()
         losses.append(fmean(each))
         limit = limit or EXPLODED * max(1.0, each[0])
@@ -116,6 +128,8 @@ def fit(
             progress(Epoch(number, losses[-1], score))
         if diverged or (patience is not None and look and number - judge.best_epoch >= patience):
             break
+        if checkpoints is not None and judge.looks:
+            checkpoints.keep(kept, number, limit, shift.ranks, last=number == epochs)
     last, best = judge.scores()
     return Fit(
         last,
@@ -143,8 +157,8 @@ class _Steps:
     optimizer: torch.optim.Optimizer
     seed: int
     schedule: LRScheduler = field(init=False)
-    also_check: dict[str, Tensor] = field(default_factory=dict)
-    """Targets that are held against the model's first outputs, beside the training data's."""
+    known: dict[str, Tensor] = field(default_factory=dict)
+    """Targets that are held against the model's first outputs."""
 
     def __post_init__(self) -> None:
         self.order = torch.Generator().manual_seed(self.seed)
@@ -175,65 +189,34 @@ class _Steps:
         outputs, targets = self.train.selected(self.train.outputs(self.model, self.shift, batch), batch)
         if not self.checked:
             self._check(outputs, targets)
-        loss = self.task.loss(outputs, targets)
+        loss = self._loss(outputs, targets)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if self.clip is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
         self.optimizer.step()
         self.schedule.step()
-        return loss.detach()
+        return self.shift.ranks.total(loss.detach())
+
+    def _loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """What this process adds to the loss: its nodes' share, or its share of what all processes know."""
+        ranks = self.shift.ranks
+        if ranks.count == 1:
+            return self.task.loss(outputs, targets)
+        if not self.task.per_node:
+            return self.task.loss(outputs, targets) / ranks.count
+        mass = self.task.mass(outputs, targets)
+        total = ranks.total(mass)
+        if len(targets) == 0:
+            return outputs.sum() * 0  # none of its nodes count, and still it takes part in the backward
+        return self.task.loss(outputs, targets) * (mass / total).to(outputs.dtype)
 
     def _check(self, outputs: Tensor, targets: Tensor) -> None:
         """Whether the targets fit what the model gives, which nobody knows before its first outputs."""
         flat, _ = self.task.flat(outputs, targets)
-        for name, known in {"train.y": self.train.known, **self.also_check}.items():
+        for name, known in self.known.items():
             self.task.check_values(flat, known, name)
         self.checked = True
-
-
-@dataclass
-class _Judge:
-    """Looks at the validation data, and keeps what belongs to the best epoch."""
-
-    model: nn.Module
-    shift: Shift
-    task: Task
-    valid: Part
-    test: Part | None
-    keep_best: bool
-    at_once: int | None
-    best_epoch: int = 0
-    looks: dict[int, float] = field(default_factory=dict)
-    """Validation scores by epoch."""
-
-    def look(self, number: int) -> float:
-        """The validation score after this epoch."""
-        outputs = self.valid.evaluated(self.model, self.shift, self.at_once)
-        score = self.looks[number] = self.task.score(*self.valid.selected(outputs))
-        if self.best_epoch == 0 or self.task.better(score, self.looks[self.best_epoch]):
-            self.best_epoch = number
-            if self.test is not None:
-                shared = self.test.x is self.valid.x
-                self.best_outputs = self._tested(outputs if shared else None)
-            if self.keep_best:
-                self.weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
-        return score
-
-    def scores(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Test scores of the last and of the best model; the best is put back if it was kept."""
-        last, best = {}, {}
-        if self.test is not None:
-            last, best = (self.task.scores(*pair) for pair in (self._tested(None), self.best_outputs))
-        if self.keep_best:
-            self.model.load_state_dict(self.weights)
-        return last, best
-
-    def _tested(self, outputs: Tensor | None) -> tuple[Tensor, Tensor]:
-        assert self.test is not None
-        if outputs is None:
-            outputs = self.test.evaluated(self.model, self.shift, self.at_once)
-        return self.test.selected(outputs)
 
 
 def accuracy(model: nn.Module, shift: Shift, x: Tensor, y: Tensor, batch_size: int = 100) -> float:

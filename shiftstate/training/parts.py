@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from shiftstate.graphs import Shift
+from shiftstate.graphs.ranks import Alone
 from shiftstate.tasks import Task
 from shiftstate.tasks.targets import as_numbers
 
@@ -40,9 +41,12 @@ class Part:
     signal (N, G) has no samples to choose from: every step sees all of it.
     """
 
-    def __init__(self, name: str, x: Tensor, y: Any, mask: Any, task: Task, device: Any, share_equal: bool) -> None:
+    def __init__(
+        self, name: str, x: Tensor, y: Any, mask: Any, task: Task, device: Any, share_equal: bool, ranks: Alone
+    ) -> None:
         targets = task.targets(y, f"{name}.y")
         _check_targets(name, x, targets, task)
+        self.name, self.ranks = name, ranks
         self.single = task.per_node and x.dim() == 2
         self.node_axes = x.dim() - 1 if task.per_node else 0
         self.mask = None if mask is None else _checked_mask(name, mask, targets, self.node_axes).to(device)
@@ -50,7 +54,7 @@ class Part:
         self.known = self.y if self.mask is None else self.y[self.mask]
         """The targets that count."""
         self.index: Tensor | None = None
-        if share_equal and not self.single:
+        if share_equal and not self.single and ranks.count == 1:
             distinct, index = torch.unique(x, dim=0, return_inverse=True)
             if len(distinct) < len(x):
                 self.x, self.index = distinct, index
@@ -59,7 +63,7 @@ class Part:
         """The samples with at least one target; None if all have."""
         if self.mask is None or self.single:
             return None
-        told = self.mask.flatten(1).any(1)
+        told = self.ranks.total(self.mask.flatten(1).any(1).long()) > 0
         return None if bool(told.all()) else told.nonzero().squeeze(1)
 
     def outputs(self, model: nn.Module, shift: Shift, batch: Tensor | None) -> Tensor:
@@ -91,6 +95,20 @@ class Part:
             outputs = outputs.squeeze(-1)
         return outputs[mask], y[mask]
 
+    def all_known(self) -> Tensor:
+        """The targets that count, of all processes; there has to be one."""
+        known = self.ranks.collected(self.known) if self.node_axes else self.known
+        if self.mask is not None and known.numel() == 0:
+            raise ValueError(f"the mask of {self.name} is False everywhere; expected at least one node with a target")
+        return known
+
+    def judged(self, outputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Outputs and targets of the whole part, wherever its nodes are."""
+        outputs, targets = self.selected(outputs)
+        if not self.node_axes:
+            return outputs, targets
+        return self.ranks.collected(outputs), self.ranks.collected(targets)
+
     @torch.no_grad()
     def evaluated(self, model: nn.Module, shift: Shift, at_once: int | None) -> Tensor:
         """The outputs of the model for all samples, in evaluation mode, so many at a time."""
@@ -109,15 +127,28 @@ def evaluated(model: nn.Module, shift: Shift, x: Tensor, at_once: int | None) ->
 
 
 def read_parts(
-    data: Splits, task: Task, device: str | torch.device, share_equal: bool
+    data: Splits, task: Task, device: str | torch.device, share_equal: bool, ranks: Alone
 ) -> tuple[Part, Part, Part | None]:
-    """Train, valid and test of the data; test is optional."""
+    """Train, valid and test of the data; test is optional. What is wrong in one process is raised in all of them."""
+    parts, failure = None, None
+    try:
+        parts = _read_parts(data, task, device, share_equal, ranks)
+    except ValueError as error:
+        failure = str(error)
+    ranks.together(failure)
+    assert parts is not None
+    return parts
+
+
+def _read_parts(
+    data: Splits, task: Task, device: str | torch.device, share_equal: bool, ranks: Alone
+) -> tuple[Part, Part, Part | None]:
     shared = _signals("x", data.x, device) if task.per_node and hasattr(data, "x") else None
 
     def part(name: str) -> Part:
         split = getattr(data, name)
         if shared is not None:
-            return Part(name, shared, data.y, split, task, device, share_equal)  # type: ignore[attr-defined]
+            return Part(name, shared, data.y, split, task, device, share_equal, ranks)  # type: ignore[attr-defined]
         if not hasattr(split, "x") or not hasattr(split, "y"):
             raise ValueError(
                 f"data.{name} is a {type(split).__name__}; expected signals and targets, .x and .y"
@@ -125,7 +156,7 @@ def read_parts(
             )
         x = _signals(f"{name}.x", split.x, device)
         mask = getattr(split, "mask", None) if task.per_node else None
-        return Part(name, x, split.y, mask, task, device, share_equal)
+        return Part(name, x, split.y, mask, task, device, share_equal, ranks)
 
     return part("train"), part("valid"), None if getattr(data, "test", None) is None else part("test")
 
@@ -188,8 +219,6 @@ def _checked_mask(name: str, mask: Any, y: Tensor, node_axes: int) -> Tensor:
         raise ValueError(
             f"the mask of {name} has the shape {tuple(found.shape)}; expected {tuple(nodes)}, one per node"
         )
-    if not bool(found.any()):
-        raise ValueError(f"the mask of {name} is False everywhere; expected at least one node with a target")
     return found
 
 
