@@ -51,7 +51,7 @@ def _run() -> None:
     # typer carries a copy of click under a private name; this is the base of its complaints about arguments
     ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
-        code = app(standalone_mode=False)
+        code = app(_arguments(sys.argv[1:]), standalone_mode=False)
     except ClickException as error:
         _fail(error.format_message(), 2)
     except typer.Abort:
@@ -62,6 +62,12 @@ def _run() -> None:
         raise KeyboardInterrupt
     if code:
         sys.exit(code)
+
+
+def _arguments(given: list[str]) -> list[str]:
+    """`train` of a partitioned graph, told by --graph, is a command of its own with other options."""
+    partitioned = any(one.partition("=")[0] == "--graph" for one in given)
+    return ["train-graph", *given[1:]] if given[:1] == ["train"] and partitioned else given
 
 
 def _fail(message: str, code: int) -> NoReturn:

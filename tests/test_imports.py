@@ -62,7 +62,7 @@ BESIDE = {
 TAKES = {
     "machine": {"lens", "pictures", "places", "texts"},
     "studies": {"datasets", "lens", "texts", "pictures"},
-    "commands": {"datasets", "lens", "texts", "attribution", "bench", "own_data"},
+    "commands": {"datasets", "lens", "texts", "attribution", "bench", "own_data", "distributed", "tables"},
 }
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from shiftstate.commands import attribute, bench, own_data, paper, results, study, texts
+from shiftstate.commands import attribute, bench, distributed, own_data, paper, results, study, texts
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -29,5 +29,5 @@ def shiftstate(
     """Nonlinear state-space graph neural networks: the experiments of the paper, and tools around them."""
 
 
-for module in (paper, study, results, own_data, texts, attribute, bench):
+for module in (paper, study, results, own_data, distributed, texts, attribute, bench):
     module.add_to(app)

@@ -97,6 +97,10 @@ class PartitionedShift(Shift):
         """The entries of this process's nodes in the vectors with which `normalized` makes diag(l) S diag(r) of S."""
         return scaling.scales(self.part, self.ranks, kind)
 
+    def normalized(self, kind: Normalization = "spectral") -> PartitionedShift:
+        """S scaled by sums or a radius of the whole S; see `Shift.normalized`."""
+        return self.scaled(*self.scales(kind))
+
     def scaled(self, left: Tensor, right: Tensor) -> PartitionedShift:
         """diag(left) S diag(right), for this process's entries (n) of two vectors."""
         return self._with(self.part.scaled(left, right))

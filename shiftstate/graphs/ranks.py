@@ -32,6 +32,10 @@ class Alone:
         """The rows of x of all processes, one process after the other; without gradients."""
         return x
 
+    def said(self, value: Any) -> list[Any]:
+        """What every process says, in the order of their numbers; a small object."""
+        return [value]
+
     def any(self, flag: bool) -> bool:
         """Whether it is so in any process."""
         return flag
