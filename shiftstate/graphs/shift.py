@@ -166,7 +166,7 @@ class Shift:
 
     def shift_nodes(self, w: Tensor) -> Tensor:
         """S w for w (N, ...), nodes first: one product whatever follows the first axis."""
-        return self._operator.product(w.reshape(w.shape[0], -1)).reshape(w.shape)
+        return self._operator.product(w[:, None].flatten(1)).reshape(w.shape)
 
     def check_signal(self, x: Tensor) -> None:
         """Raise if x is no signal on this graph, with this dtype, on this device."""

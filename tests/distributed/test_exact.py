@@ -169,4 +169,4 @@ def test_nodes_go_by_their_numbers_and_names(tmp_path):
     assert sorted(node for _, nodes, *_ in answers for node in nodes) == list(range(shift.num_nodes))
     for _, nodes, found, _ in answers:
         assert found == [names[node] for node in nodes]
-    assert answers[1][3].startswith("PartitionedShift(part 1 of 3: 30 of 90 nodes, ")
+    assert answers[1][3].startswith(f"PartitionedShift(part 1 of 3: {len(answers[1][1])} of 90 nodes, ")

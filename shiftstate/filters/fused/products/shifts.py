@@ -139,5 +139,5 @@ def fast_shift(w: Tensor, shift: Shift) -> Tensor:
     if not ours or torch.compiler.is_compiling():
         return shift.shift_nodes(w)
     check_operator(operator, w.shape[0], w.dtype)
-    shifted: Tensor = _ShiftProduct.apply(w.reshape(w.shape[0], -1), operator, False)
+    shifted: Tensor = _ShiftProduct.apply(w.flatten(1), operator, False)
     return shifted.view(w.shape)

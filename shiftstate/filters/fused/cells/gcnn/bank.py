@@ -37,11 +37,11 @@ class _Bank:
 
     def rows(self, state: Both) -> Any:
         """A state as a weight matrix sees it."""
-        return state[1].reshape(self.R, -1)
+        return state[1].reshape(self.R, state[1].shape[1] // max(self.B, 1))
 
     def loaded(self, signal: Tensor) -> Both:
         """A signal (N, B, channels) as a state."""
-        return both(signal.detach().reshape(self.N, -1).contiguous())
+        return both(signal.detach().flatten(1).contiguous())
 
     def turned(self) -> Any:
         """h_kᵀ of every k, (K+1, G, F)."""
