@@ -31,6 +31,7 @@ ORDER = (
     "studies",
     "commands",
     "cli",
+    "train",
 )
 # Rooms beside the line, and all they may import.
 BESIDE = {
@@ -114,7 +115,7 @@ def test_a_module_imports_only_what_stands_before_it(name, file):
 
 
 def test_the_library_imports_neither_the_machine_nor_a_study():
-    front = {"machine", "studies", "own_data", "commands", "cli", "__main__"}
+    front = {"machine", "studies", "own_data", "commands", "cli", "train", "__main__"}
     for name, file, *_ in (parameter.values for parameter in modules()):
         if room_of(name) not in front:
             assert not front & {room_of(module) for module in imported(name, file)}, name
