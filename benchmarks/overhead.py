@@ -15,7 +15,7 @@ import torch
 
 from shiftstate.bench.cases import Case, Setup
 
-COMPILED = ("lssm.py", "outputs.py", "columns.py", "product.py")
+COMPILED = ("lssm.py", "outputs.py", "columns.py", "shifts.py")
 
 
 def best(call: Callable[[], object], number: int, rounds: int = 15) -> float:

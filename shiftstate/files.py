@@ -16,7 +16,7 @@ MARK = "shiftstate-part"
 def open_regular(path: str | Path, expected: str) -> BinaryIO:
     """Open a regular file for reading.
 
-    Anything else raises a `ValueError` at once: a named pipe or a device could keep the reader waiting for ever.
+    Anything else raises a `ValueError` at once: a named pipe or a device could keep the reader waiting forever.
 
     Args:
         path: what the user named.

@@ -81,7 +81,7 @@ class Network(nn.Module):
         return x if self.readout is None else self.readout(x, shift)
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Draw all parameters again."""
         for layer in self.layers:
             layer.reset_parameters()  # type: ignore[operator]
         if self.readout is not None:

@@ -72,7 +72,7 @@ class Filter(Protocol):
         """Y from Σ_k y_k."""
 
     def dense_taps(self) -> bool:
-        """Whether weights are matrices between channels rather than one scalar a channel."""
+        """Whether weights are matrices between channels rather than one scalar per channel."""
 
 
 Observer = Callable[[int, Step, Tensor], None]
@@ -120,4 +120,4 @@ def run(
         else:
             w, c, total = shifts(first, last, w, c, total)
     y = filter.finish(total)
-    return y if dense else y.sum(-1)  # Σ_g of the bank; a depthwise filter has one input a channel
+    return y if dense else y.sum(-1)  # Σ_g of the bank; a depthwise filter has one input per channel

@@ -180,10 +180,10 @@ class Layer(nn.Module):
 
     @torch.no_grad()
     def reset_parameters(self, init: Init | None = None) -> None:
-        """Draw all parameters anew.
+        """Draw all parameters again.
 
         "paper" (the protocol's): filter weights and bias from U(±1/√(G(K+1))), matrices between channels from
-        U(±1/√fan_in), gate biases zero. "alive" besides centres the weight of the state on itself so that
+        U(±1/√fan_in), gate biases zero. "alive" also centres the weight of the state on itself so that
         an S of spectral radius 1 hardly shrinks or grows the state, which keeps it alive at high K. "far" centres
         it so that what a single one of two neighbours brings keeps its size, which carries it K hops far.
         """

@@ -39,7 +39,7 @@ def dependence(
     """Take the reach of several models that differ in the draw of their weights alone.
 
     Args:
-        make: makes a model anew: a layer, or a module called as ``model(x, shift)`` that calls layers.
+        make: makes a new model: a layer, or a module called as ``model(x, shift)`` that calls layers.
         x: the signal (N, G) at which derivatives are taken.
         shift: the graph, with distances as long as the question: see `shiftstate.graphs.lattices`.
         draws: models to make.

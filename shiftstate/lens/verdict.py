@@ -12,7 +12,7 @@ Every rule asks from which k on something holds up to the last shift:
 
 Where several hold, the first of this list is the verdict.
 
-Why short-sighted is a word of its own: a state may keep its size only because the input is fed in anew at every shift.
+Why short-sighted is a word of its own: a state may keep its size only because the input enters again at every shift.
 Untrained filters with K = 8, 16 and 32 have these reaches (medians of six draws, banks 1 → 8). On a directed cycle of
 80 nodes, where S only moves a signal on: the GCNN 4, 8 and 15.5. On an undirected ring of 80 nodes, where S also
 spreads it: the GCNN 0, 0.5 and 1; on a grid of 12 × 15: 0. RSN and LSSM: 0 on all three graphs, drawn by "paper" or by

@@ -14,7 +14,7 @@ from shiftstate.pyg.lazy import channels_in, make_lazy, materialize
 
 
 class StateSpaceConv(MessagePassing):
-    r"""The base of `GCNNConv`, `RSNConv`, `LSSMConv` and their kin: PyG's call around a layer, kept in ``layer``.
+    r"""The base of `GCNNConv`, `RSNConv`, `LSSMConv` and the others: PyG's call around a layer, kept in ``layer``.
 
     The shift S is :math:`\mathbf{D}^{-1/2} \mathbf{A} \mathbf{D}^{-1/2}` by default, as in TAGConv.
 
@@ -87,7 +87,7 @@ class StateSpaceConv(MessagePassing):
         return self.layer.K
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew, and forget the cached graph."""
+        """Draw all parameters again, and forget the cached graph."""
         self._cached_shift = None
         if self.in_channels != -1:
             self.layer.reset_parameters()

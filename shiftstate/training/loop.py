@@ -172,7 +172,9 @@ class _Steps:
         self.model.train()
         x = self.train.x
         dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
-        losses = torch.empty(self.per_epoch, device=x.device, dtype=dtype)  # read once an epoch: more would stall a GPU
+        losses = torch.empty(
+            self.per_epoch, device=x.device, dtype=dtype
+        )  # read once per epoch: more would stall a GPU
         for step, batch in enumerate(self._batches()):
             losses[step] = self._step(batch)
         return losses.tolist()
@@ -212,7 +214,7 @@ class _Steps:
         return self.task.loss(outputs, targets) * (mass / total).to(outputs.dtype)
 
     def _check(self, outputs: Tensor, targets: Tensor) -> None:
-        """Whether the targets fit what the model gives, which nobody knows before its first outputs."""
+        """Whether the targets fit what the model gives, which is not known before its first outputs."""
         flat, _ = self.task.flat(outputs, targets)
         for name, known in self.known.items():
             self.task.check_values(flat, known, name)
