@@ -174,7 +174,7 @@ class _Steps:
         dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
         losses = torch.empty(
             self.per_epoch, device=x.device, dtype=dtype
-        )  # read once per epoch: more would stall a GPU
+        )  # read once per epoch: more stalls a GPU
         for step, batch in enumerate(self._batches()):
             losses[step] = self._step(batch)
         return losses.tolist()
