@@ -172,9 +172,7 @@ class _Steps:
         self.model.train()
         x = self.train.x
         dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
-        losses = torch.empty(
-            self.per_epoch, device=x.device, dtype=dtype
-        )  # read once per epoch: more stalls a GPU
+        losses = torch.empty(self.per_epoch, device=x.device, dtype=dtype)  # read once per epoch: more stalls a GPU
         for step, batch in enumerate(self._batches()):
             losses[step] = self._step(batch)
         return losses.tolist()
