@@ -15,5 +15,6 @@ STUDIES = {
     "paper": Entry("shiftstate.studies.paper", ("figure1", "table1", "table2")),
     "minesweeper": Entry("shiftstate.studies.minesweeper", ("minesweeper",)),
     "ring": Entry("shiftstate.studies.ring", ("ring",)),
+    "unbroken": Entry("shiftstate.studies.unbroken", ("unbroken",)),
     "readings": Entry("shiftstate.studies.readings", ("readings",)),
 }

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from shiftstate.graphs import Shift
-from shiftstate.layers import GCNN, LAYERS
+from shiftstate.layers import GCNN, LAYERS, Layer
 from shiftstate.studies.reach import peers
 
 OPEN = 30.0
@@ -68,6 +68,18 @@ class OnEdges(nn.Module):
             first = shift.num_nodes * torch.arange(copies, device=edges.device)
             self._known = shift, copies, (edges[:, None, :] + first[:, None]).reshape(2, -1)
         return self._known[2]
+
+
+def cut_to(core: nn.Module, order: int) -> None:
+    """Let a model take so many hops only: tied filters and message passing. Other filters stay as they are."""
+    inner = core.inner if isinstance(core, OnEdges) else core
+    if isinstance(inner, Layer):
+        if inner.tied:
+            inner.K = order
+        return
+    for name in ("depth", "num_iters", "num_layers"):
+        if hasattr(inner, name):
+            setattr(inner, name, order)
 
 
 def _peer(build: Callable[[int, int], nn.Module]) -> Callable[[int, int, Any], nn.Module]:

@@ -14,10 +14,16 @@ from typing import Any
 from torch import Tensor, nn
 
 from shiftstate import machine as m
-from shiftstate.studies.reach.cores import CORES
+from shiftstate.studies.reach.cores import CORES, cut_to
+from shiftstate.tasks import Task
+from shiftstate.training import fit
 
 Build = Callable[[int, int], nn.Module]
 """Width of the core and hidden width of encoder and decoder → the network."""
+
+
+WARM_UP_RATE = 0.005
+"""The highest learning rate of a warm-up."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,10 @@ class Architecture:
     input: str = "every"
     gates: bool = True
     """False freezes all gates open."""
+    warm_up: tuple[int, ...] = m.added(())
+    """Shorter distances to learn first, each for some steps, with the model cut to as many hops where it can be."""
+    warm_up_signals: int = m.added(8_000)
+    """Drawn anew for each of these distances, and seen once."""
 
 
 class Reacher(nn.Module):
@@ -42,8 +52,7 @@ class Reacher(nn.Module):
         super().__init__()
         self.channels = [width]
         self.encode = nn.Sequential(nn.Linear(in_channels, hidden), nn.ReLU(), nn.Linear(hidden, width))
-        order = math.ceil(trial.settings.architecture.order_share * trial["hop_limit"])
-        self.core = CORES[trial.model](width, order, trial.settings.architecture)
+        self.core = CORES[trial.model](width, _order(trial, trial["hop_limit"]), trial.settings.architecture)
         self.decode = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 1))
 
     def forward(self, x: Tensor, shift: Any) -> Tensor:
@@ -57,6 +66,32 @@ def build(trial: m.Trial, data: Any) -> nn.Module:
     with m.drawing(trial.seed("weights", trial.unit)):
         goal, channels = trial.settings.architecture.parameters, data.train.x.shape[-1]
         return equal_size(lambda width, hidden: Reacher(trial, channels, width, hidden), goal)
+
+
+def warmed_up(trial: m.Trial, network: nn.Module, data: Callable[[int, int], Any], task: Task) -> nn.Module:
+    """The network after the shorter distances of the settings, the same for every model.
+
+    Args:
+        trial: names the distances, and the seeds.
+        network: a `Reacher`; it is left with its full order.
+        data: distance and number of signals → what `fit` takes, without a test set.
+        task: as in the training that follows.
+    """
+    settings, training, full = trial.settings.architecture, trial.settings.training, _order(trial, trial["hop_limit"])
+    for hops in settings.warm_up:
+        if hops >= trial["hop_limit"] or not isinstance(network, Reacher):
+            continue
+        cut_to(network.core, _order(trial, hops))
+        drawn = data(hops, settings.warm_up_signals)
+        options = {"batch_size": training.batch_size, "schedule": "onecycle", "clip": training.clip or None}
+        seed = trial.seed("batches", trial.unit, hops)
+        fit(network, drawn.shift, drawn, task=task, epochs=1, learning_rate=WARM_UP_RATE, seed=seed, **options)  # type: ignore[arg-type]
+        cut_to(network.core, full)
+    return network
+
+
+def _order(trial: m.Trial, hops: int) -> int:
+    return math.ceil(trial.settings.architecture.order_share * hops)
 
 
 def equal_size(network: Build, goal: int, least: int = 8) -> nn.Module:

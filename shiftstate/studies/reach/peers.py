@@ -23,11 +23,11 @@ class Stack(nn.Module):
 
     def __init__(self, convs: Sequence[nn.Module], residual: bool = False) -> None:
         super().__init__()
-        self.convs, self.residual = nn.ModuleList(convs), residual
+        self.convs, self.residual, self.depth = nn.ModuleList(convs), residual, len(convs)
 
     def forward(self, x: Tensor, edges: Tensor) -> Tensor:
         """(nodes, c) → (nodes, c)."""
-        for conv in self.convs:
+        for conv in self.convs[: self.depth]:
             y = torch.relu(conv(x, edges))
             x = x + y if self.residual else y
         return x

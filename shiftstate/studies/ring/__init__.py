@@ -18,15 +18,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import torch
+from torch import nn
 
 from shiftstate import machine as m
 from shiftstate.graphs.lattices import ring
 from shiftstate.studies.reach.cores import CORES
-from shiftstate.studies.reach.network import Architecture, build
+from shiftstate.studies.reach.network import Architecture, build, warmed_up
 from shiftstate.studies.reach.shared import COLORS, VARIANTS, against_peers, requires_pyg
 from shiftstate.studies.reach.trivial import RULES, build_rule
 from shiftstate.tasks import NodeRegression
 
+TASK = NodeRegression("r2", ["r2"])
 DISTANCES = ("up to d", "exactly d", "swap")
 
 
@@ -57,6 +59,17 @@ def data(trial: m.Trial, prepared: Path | None) -> SimpleNamespace:
     generator = torch.Generator().manual_seed(trial.seed("data", trial.unit, d))
     parts = {name: draw(trial["distance"], d, getattr(sizes, name), generator) for name in ("train", "valid", "test")}
     return SimpleNamespace(shift=ring(2 * d + 4), **parts)
+
+
+def network(trial: m.Trial, drawn: SimpleNamespace) -> nn.Module:
+    """The trial's network, after its warm-up if it has one."""
+
+    def nearer(hops: int, count: int) -> SimpleNamespace:
+        generator = torch.Generator().manual_seed(trial.seed("data", trial.unit, hops, 1))
+        train, valid = (draw(trial["distance"], hops, size, generator) for size in (count, trial.settings.data.valid))
+        return SimpleNamespace(shift=ring(2 * hops + 4), train=train, valid=valid, test=None)
+
+    return warmed_up(trial, build(trial, drawn), nearer, TASK)
 
 
 def draw(distance: str, d: int, count: int, generator: torch.Generator) -> SimpleNamespace:
@@ -99,8 +112,8 @@ RING = m.Experiment(
     unit=m.Count("draw", 3, "draws"),
     metric=m.Measure("r2", "R²", low=float("-inf"), scale=1.0, unit="", digits=3),
     data=data,
-    models={**dict.fromkeys(RULES, build_rule), **dict.fromkeys(CORES, build)},
-    task=lambda trial, data: NodeRegression("r2", ["r2"]),
+    models={**dict.fromkeys(RULES, build_rule), **dict.fromkeys(CORES, network)},
+    task=lambda trial, data: TASK,
     requires=requires_pyg,
     overrides=lambda cell: VARIANTS[cell["variant"]],
     data_axes=("distance", "hop_limit"),
@@ -111,4 +124,4 @@ RING = m.Experiment(
     colors=COLORS,
 )
 
-STUDY = m.Study("ring", (RING,), m.read_presets(__name__, ("quick", "record", "parts", "old")), claims)
+STUDY = m.Study("ring", (RING,), m.read_presets(__name__, ("quick", "record", "far", "parts", "old")), claims)
