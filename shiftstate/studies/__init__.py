@@ -16,5 +16,6 @@ STUDIES = {
     "minesweeper": Entry("shiftstate.studies.minesweeper", ("minesweeper",)),
     "ring": Entry("shiftstate.studies.ring", ("ring",)),
     "unbroken": Entry("shiftstate.studies.unbroken", ("unbroken",)),
+    "boards": Entry("shiftstate.studies.boards", ("boards",)),
     "readings": Entry("shiftstate.studies.readings", ("readings",)),
 }

@@ -3,7 +3,8 @@
 No score by cell can have a higher expected area under the ROC curve than this posterior itself. By belief propagation:
 every shown number is a constraint on its up to eight neighbours, cells and constraints send each other messages until
 they settle. The prior of a cell is the share of mines; the exact number of mines on the board is not used. On a graph
-with cycles the result is an approximation; `by_enumeration` is exact, for boards of up to some twenty cells.
+with cycles the result is an approximation, so its score bounds the best possible one from below; `by_enumeration` is
+exact, for boards of up to some twenty cells.
 """
 
 from typing import NamedTuple
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from shiftstate.studies.minesweeper.drawing import MOST, around, neighbours
 
 Array = NDArray[np.float64]
+TINY = 1e-6
+"""Keeps a message finite where a number is impossible."""
+SETTLED = 1e-4
 LARGEST = 20
 """Cells that are enumerated at most: 2²⁰ boards."""
 
@@ -26,27 +30,26 @@ class Posterior(NamedTuple):
 
 
 def by_propagation(
-    shown: NDArray[np.int64], side: int, mines: float = 0.2, rounds: int = 100, damping: float = 0.3
+    shown: NDArray[np.int64], side: int, mines: float = 0.2, rounds: int = 200, damping: float = 0.7
 ) -> Posterior:
-    """One board: shown (cells), −1 where hidden."""
+    """One board: shown (cells), −1 where hidden. Messages that do not settle are taken in the mean of the last half."""
     cells = side * side
     beside = neighbours(side)[shown >= 0]  # (constraints, 8)
     numbers, inside = shown[shown >= 0], beside < cells
-    prior = np.log(mines / (1 - mines))
     to_cell = np.zeros(beside.shape)  # log odds that a constraint tells a cell
-    change = np.inf
-    for _ in range(rounds):
-        total = np.full(cells + 1, prior)
+    mean, change = np.zeros(cells), np.inf
+    for number in range(rounds):
+        total = np.full(cells + 1, np.log(mines / (1 - mines)))
         np.add.at(total, beside, to_cell)
+        if number >= rounds // 2:
+            mean += _sigmoid(total[:cells]) / (rounds - rounds // 2)
         chance = np.where(inside, _sigmoid(total[beside] - to_cell), 0.0)  # beyond the board there are no mines
         told = np.where(inside, _told(chance, numbers), 0.0)
         change = float(np.abs(told - to_cell).max(initial=0.0))
         to_cell = damping * to_cell + (1 - damping) * told
-        if change < 1e-4:
-            break
-    total = np.full(cells + 1, prior)
-    np.add.at(total, beside, to_cell)
-    return Posterior(_sigmoid(total[:cells]), change)
+        if change < SETTLED:
+            return Posterior(_sigmoid(total[:cells]), change)
+    return Posterior(mean, change)
 
 
 def _told(chance: Array, numbers: NDArray[np.int64]) -> Array:
@@ -62,10 +65,6 @@ def _told(chance: Array, numbers: NDArray[np.int64]) -> Array:
         if_not = np.where(many, counts[:, MOST:].sum(1), if_not)
         told[:, cell] = np.log(if_mine + TINY) - np.log(if_not + TINY)
     return told
-
-
-TINY = 1e-9
-"""Keeps a message finite where a number is impossible."""
 
 
 def _counts(chance: Array) -> Array:
