@@ -6,6 +6,7 @@ are seven features: hidden, or a number of 0, 1, 2, 3, 4, or 5 and more. The lab
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,7 +57,7 @@ def neighbours(side: int) -> NDArray[np.int64]:
     return np.stack([numbers[d : d + side, r : r + side].ravel() for d, r in steps], 1)
 
 
-def board_shift(side: int, normalization: str = "row") -> Shift:
+def board_shift(side: int, normalization: Any = "row") -> Shift:
     """Every cell joined to its neighbours."""
     beside = neighbours(side)
     target, slot = np.nonzero(beside < side * side)

@@ -85,13 +85,14 @@ def warmed_up(trial: m.Trial, network: nn.Module, data: Callable[[int, int], Any
         drawn = data(hops, settings.warm_up_signals)
         options = {"batch_size": training.batch_size, "schedule": "onecycle", "clip": training.clip or None}
         seed = trial.seed("batches", trial.unit, hops)
-        fit(network, drawn.shift, drawn, task=task, epochs=1, learning_rate=WARM_UP_RATE, seed=seed, **options)  # type: ignore[arg-type]
+        fit(network, drawn.shift, drawn, task=task, epochs=1, learning_rate=WARM_UP_RATE, seed=seed, **options)
         cut_to(network.core, full)
     return network
 
 
 def _order(trial: m.Trial, hops: int) -> int:
-    return math.ceil(trial.settings.architecture.order_share * hops)
+    share: float = trial.settings.architecture.order_share
+    return math.ceil(share * hops)
 
 
 def equal_size(network: Build, goal: int, least: int = 8) -> nn.Module:
