@@ -15,6 +15,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(train)
     app.command()(predict)
     app.command()(compare)
+    app.command()(export)
 
 
 def train(
@@ -91,12 +92,13 @@ def predict(
     signals: Annotated[Path | None, typer.Option(help="new signals, or the last rows of a series")] = None,
     features: Annotated[Path | None, typer.Option(help="new features of the nodes")] = None,
     edges: Annotated[Path | None, typer.Option(help="another graph; default: the run's")] = None,
+    missing: Annotated[str | None, typer.Option(help="refuse, mask, …; default: as in training")] = None,
 ) -> None:
     """Predict with the model of a run."""
     from shiftstate.own_data import predict as predict_with
 
     with telling() as say:
-        count = predict_with(run, out, say, signals, features, edges)
+        count = predict_with(run, out, say, signals, features, edges, missing)
     print(f"{out}: {count} predictions")
 
 
@@ -105,3 +107,15 @@ def compare(run: Annotated[list[Path], typer.Argument(help="directories of runs"
     from shiftstate.own_data.comparing import side_by_side
 
     print(side_by_side(run))
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="directory of a run")],
+    onnx: Annotated[Path | None, typer.Option(help="ONNX file to write: operations of the opset only")] = None,
+    torch: Annotated[Path | None, typer.Option(help="torch.export program to write")] = None,
+) -> None:
+    """Write the model of a run for other programs, after comparing its answers."""
+    from shiftstate.own_data.exporting import export as write
+
+    for line in write(run, onnx, torch):
+        print(line)

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from shiftstate.checks import check_name
 from shiftstate.estimators import Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
 from shiftstate.files import writing_whole
 from shiftstate.graphs import Shift
-from shiftstate.own_data.reading.joining import Say, read_features, signal_columns
-from shiftstate.tables import read_blocks, read_graph, read_table
+from shiftstate.own_data.asking.settings import MISSING
+from shiftstate.own_data.left.leaving import METRICS
+from shiftstate.own_data.reading.joining import Say, read_features, series_names, signal_columns
+from shiftstate.own_data.reading.missing import filled, settled
+from shiftstate.tables import MATRICES, Table, read_blocks, read_graph, read_matrix, read_table
 
 
 def predict(
-    run: Path, out: Path, say: Say, signals: Path | None = None, features: Path | None = None, edges: Path | None = None
+    run: Path,
+    out: Path,
+    say: Say,
+    signals: Path | None = None,
+    features: Path | None = None,
+    edges: Path | None = None,
+    missing: str | None = None,
 ) -> int:
     """Write a CSV of predictions; how many rows it has.
 
@@ -30,19 +42,20 @@ def predict(
         signals: new signals, a column per node; the last rows of a series for a forecast.
         features: new features of the nodes, for tasks on nodes.
         edges: another graph, where the model's readout allows it.
+        missing: what to do with missing values; as in training by default.
     """
     estimator = read_estimator(run / "model.safetensors")
-    shift, names = _graph(run, edges, say)
+    asked = _stored(run, "settings.json")
+    shift, names = _graph(run, edges, bool(asked.get("directed")), say)
+    chosen = check_name("missing", missing or asked.get("missing", "refuse"), MISSING)
+    width = _stored(run, METRICS).get("half_width")
+    use = Use(estimator, shift, names, chosen, width if isinstance(width, float) else None, say)
     if isinstance(estimator, NodeEstimator):
-        rows = _nodes(estimator, shift, names, features, say)
+        rows = _nodes(use, features)
     elif signals is None:
         raise ValueError(f"--signals is not given; expected a table of signals for a {estimator.task_name} run")
     else:
-        rows = (
-            _series(estimator, shift, names, signals, say)
-            if isinstance(estimator, Forecaster)
-            else _signals(estimator, shift, names, signals, say)
-        )
+        rows = _series(use, signals) if isinstance(estimator, Forecaster) else _signals(use, signals)
     if not out.parent.is_dir():
         raise ValueError(f"{out.parent} is not a directory; expected --out to be a file in one that exists")
     count = -1
@@ -54,12 +67,34 @@ def predict(
     return count
 
 
-def _graph(run: Path, edges: Path | None, say: Say) -> tuple[Shift, list[str]]:
+@dataclass(frozen=True)
+class Use:
+    """A model, the graph that it is used on, and how."""
+
+    estimator: Any
+    shift: Shift
+    names: list[str]
+    missing: str
+    width: float | None
+    """Half of an interval around a predicted number."""
+    say: Say
+
+    def known(self, X: Any) -> Any:
+        """Values whose masked ones are replaced as in training."""
+        return filled(X, self.estimator.scaler_.mean)
+
+
+def _graph(run: Path, edges: Path | None, directed: bool, say: Say) -> tuple[Shift, list[str]]:
     if edges is not None:
-        graph = read_graph(edges)
+        graph = read_graph(edges, directed=directed)
         for line in graph.said:
             say(f"{edges.name}: {line}")
         return graph.shift, graph.names or [str(node) for node in range(graph.shift.num_nodes)]
+    return stored_graph(run)
+
+
+def stored_graph(run: Path) -> tuple[Shift, list[str]]:
+    """The graph of a run and the names of its nodes."""
     file = run / "graph.npz"
     try:
         with np.load(file, allow_pickle=False) as found:
@@ -69,46 +104,94 @@ def _graph(run: Path, edges: Path | None, say: Say) -> tuple[Shift, list[str]]:
         raise ValueError(f"{file} cannot be read ({error}); expected the directory of a finished run") from None
 
 
-def _nodes(estimator: Any, shift: Shift, names: list[str], features: Path | None, say: Say) -> Iterator[list[Any]]:
+def _nodes(use: Use, features: Path | None) -> Iterator[list[Any]]:
     if features is None:
         raise ValueError("--features is not given; expected features of the nodes for a run on nodes")
-    X, _ = read_features(features, names, "refuse", say)
-    yield _head("node", estimator)
-    yield from _lines(names, estimator, shift, X)
+    X, columns = read_features(features, use.names, use.missing, use.say)
+    learned = getattr(use.estimator, "feature_names_", None)
+    if learned and {*learned} <= {*columns}:  # a table may have them in another order, and others beside them
+        X = X[:, [columns.index(name) for name in learned]]
+    yield _head("node", use)
+    yield from _lines(use.names, use, use.known(X))
 
 
-def _signals(estimator: Any, shift: Shift, names: list[str], signals: Path, say: Say) -> Iterator[list[Any]]:
+def _signals(use: Use, signals: Path) -> Iterator[list[Any]]:
     """Block by block: the file may be larger than the memory."""
-    yield _head("row", estimator)
+    yield _head("row", use)
     done = 0
-    for table in read_blocks(signals):
-        X = signal_columns(table, names, set(), "refuse", say if not done else _nothing)
-        yield from _lines([str(done + row + 1) for row in range(len(X))], estimator, shift, X)
+    for X in _blocks(use, signals):
+        yield from _lines([str(done + row + 1) for row in range(len(X))], use, use.known(X))
         done += len(X)
 
 
-def _series(estimator: Forecaster, shift: Shift, names: list[str], signals: Path, say: Say) -> Iterator[list[Any]]:
-    table = read_table(signals)
-    X = signal_columns(table, names, set(), "mask", say)
-    if len(X) < estimator.history:
-        raise ValueError(f"{signals} has {len(X)} rows; expected at least {estimator.history}, the history")
-    found = estimator.predict(shift, X[-estimator.history :])
-    yield ["horizon", "node", "predicted"]
-    for horizon, values in zip(estimator.horizons_, found, strict=True):
-        yield from ([horizon, name, f"{value:.6g}"] for name, value in zip(names, values, strict=True))
-
-
-def _head(kind: str, estimator: Any) -> list[Any]:
-    return [kind, "predicted", *(f"p({name})" for name in getattr(estimator, "classes_", ()))]
-
-
-def _lines(names: list[str], estimator: Any, shift: Shift, X: Any) -> Iterator[list[Any]]:
-    if not hasattr(estimator, "predict_proba"):
-        yield from ([name, f"{one:.6g}"] for name, one in zip(names, estimator.predict(shift, X), strict=True))
+def _blocks(use: Use, signals: Path) -> Iterator[Any]:
+    if signals.suffix.lower() in MATRICES:
+        whole = read_matrix(signals)
+        if whole.ndim not in (2, 3) or whole.shape[1] != use.shift.num_nodes:
+            raise ValueError(f"{signals} has the shape {whole.shape}; expected (signals, {use.shift.num_nodes})")
+        yield settled(whole, signals, use.missing, use.names)
         return
-    chances = estimator.predict_proba(shift, X)
-    for name, row in zip(names, chances, strict=True):
+    told = False
+    for table in read_blocks(signals):
+        names = _columns(use, table)
+        yield signal_columns(table, names, set(), use.missing, _nothing if told else use.say)
+        told = True
+
+
+def _columns(use: Use, table: Table) -> list[str]:
+    """The nodes' columns: by name, or by position where the graph has no names and the counts agree."""
+    if not {*use.names} & {*table.columns} and all(name.isdecimal() for name in use.names):
+        return series_names(table, len(use.names), set())
+    return use.names
+
+
+def _series(use: Use, signals: Path) -> Iterator[list[Any]]:
+    forecaster = use.estimator
+    missing = "mask" if use.missing in ("refuse", "zero=missing") else use.missing
+    if signals.suffix.lower() in MATRICES:
+        X = settled(read_matrix(signals), signals, missing, use.names)
+    else:
+        table = read_table(signals)
+        X = signal_columns(table, _columns(use, table), set(), missing, use.say)
+    if len(X) < forecaster.history:
+        raise ValueError(f"{signals} has {len(X)} rows; expected at least {forecaster.history}, the history")
+    found = forecaster.predict(use.shift, X[-forecaster.history :])
+    yield ["horizon", "node", "predicted", *_interval_names(use)]
+    for horizon, values in zip(forecaster.horizons_, found, strict=True):
+        for name, value in zip(use.names, values, strict=True):
+            yield [horizon, name, f"{value:.6g}", *_interval(use, value)]
+
+
+def _head(kind: str, use: Use) -> list[Any]:
+    chances = [f"p({name})" for name in getattr(use.estimator, "classes_", ())]
+    return [kind, "predicted", *(chances or _interval_names(use))]
+
+
+def _lines(names: list[str], use: Use, X: Any) -> Iterator[list[Any]]:
+    estimator = use.estimator
+    if not hasattr(estimator, "predict_proba"):
+        for name, one in zip(names, estimator.predict(use.shift, X), strict=True):
+            yield [name, f"{one:.6g}", *_interval(use, one)]
+        return
+    for name, row in zip(names, estimator.predict_proba(use.shift, X), strict=True):
         yield [name, estimator.classes_[row.argmax()], *(f"{value:.6g}" for value in row)]
+
+
+def _interval_names(use: Use) -> list[str]:
+    return [] if use.width is None else ["low", "high"]
+
+
+def _interval(use: Use, value: float) -> list[str]:
+    return [] if use.width is None else [f"{value - use.width:.6g}", f"{value + use.width:.6g}"]
+
+
+def _stored(run: Path, name: str) -> dict[str, Any]:
+    """What a file of the run says; nothing if it is not there: the model is enough for predictions."""
+    try:
+        found = json.loads((run / name).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _nothing(line: str) -> None:

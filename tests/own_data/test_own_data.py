@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shiftstate.estimators.storage import read_estimator
-from tests.own_data.towns import N, node_words, run
+from tests.own_data.towns import N, node_words, run, table
 
 
 def test_a_run_on_nodes_leaves_model_predictions_metrics_and_pictures(files):
@@ -80,6 +80,11 @@ def test_signals_and_numbers_and_runs_side_by_side(files):
     assert "test rows in common" in shown
     assert run("predict", files / "one", "--signals", files / "signals.csv", "--out", files / "p.csv")[0] == 0
     assert len((files / "p.csv").read_text().splitlines()) == 61
+    values = np.loadtxt(files / "signals.csv", delimiter=",", skiprows=1, usecols=range(N))
+    order = sorted(range(N), key=lambda place: f"town{place}")  # of the graph's nodes
+    np.save(files / "signals.npy", values[:, order])
+    assert run("predict", files / "one", "--signals", files / "signals.npy", "--out", files / "q.csv")[0] == 0
+    assert (files / "q.csv").read_text() == (files / "p.csv").read_text()
     words = (
         "train",
         "--task",
@@ -95,6 +100,23 @@ def test_signals_and_numbers_and_runs_side_by_side(files):
     with open(files / "numbers/predictions.csv") as stream:
         row = next(csv.DictReader(stream))
     assert float(row["low"]) <= float(row["predicted"]) <= float(row["high"])
+    lines = (files / "towns.csv").read_text().splitlines()
+    features = [",".join(line.split(",")[i] for i in (0, 5, 4)) for line in lines]
+    (files / "new.csv").write_text("\n".join(features) + "\n")
+    words = ("predict", files / "numbers", "--features", files / "new.csv", "--out", files / "n.csv")
+    assert run(*words)[0] == 0
+    with open(files / "n.csv") as stream:
+        again = next(csv.DictReader(stream))
+    for one in ("predicted", "low", "high"):
+        assert float(again[one]) == pytest.approx(float(row[one]), abs=1e-4)
+    gaps = (files / "new.csv").read_text().splitlines()
+    gaps[1] = ",".join([*gaps[1].split(",")[:2], ""])
+    (files / "new.csv").write_text("\n".join(gaps) + "\n")
+    assert "row 2, column 'rain' is empty" in run(*words)[2]
+    assert run(*words, "--missing", "mask")[0] == 0
+    table(files / "other.csv", ["source", "target"], [("town0", "town1"), ("town1", "town2")])
+    assert run(*words, "--missing", "mask", "--edges", files / "other.csv")[0] == 0
+    assert len((files / "n.csv").read_text().splitlines()) == 4, "another graph, of three towns"
     with pytest.raises(ValueError, match="expected runs of one task and metric"):
         raise ValueError(run("compare", files / "one", files / "numbers")[2])
 

@@ -87,6 +87,8 @@ def write_run(settings: TrainSettings, problem: Problem, comparison: Comparison,
         "verdict": found["verdict"],
         "table": comparison.table(),
     }
+    if rows[0][-1] == "high":  # what an interval around a new prediction takes
+        metrics["half_width"] = (float(rows[1][-1]) - float(rows[1][-2])) / 2
     write_whole(out / METRICS, json.dumps(metrics, indent=1) + "\n")
 
 
