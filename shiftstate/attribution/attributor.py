@@ -17,7 +17,7 @@ from shiftstate.attribution.model_file import read_model, write_model
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
-from shiftstate.attribution.trust import most_accurate, why
+from shiftstate.attribution.trust import most_trusted, why
 from shiftstate.attribution.verification import Verifier, learn_verifier
 from shiftstate.attribution.word_choice import choose_words
 from shiftstate.checks import check_name, check_whole
@@ -108,7 +108,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.calibrations_ = {name: calibrate(one, author, text) for name, one in given.items()}
         judged = {name: cross_calibrate(one, author, text).logarithms for name, one in given.items()}
         self.held_out_ = {name: answer_metrics(np.exp(one), author) for name, one in judged.items()}
-        best = most_accurate(self.held_out_)
+        best = most_trusted(self.held_out_)
         self.recommended_ = best if self.model == "auto" else self.model
         self.why_ = why(self.recommended_, judged, author, text)
 

@@ -51,10 +51,11 @@ def train(
     print(
         f"{out}: {len(attributor.classes_)} authors, {len(attributor.titles_)} texts, {len(attributor.listed_)} words"
     )
-    print("held-out excerpts right, calibration error:")
+    print("share of held-out excerpts told right, and calibration error:")
     for name, measures in held.items():
         mark = "  <- trusted" if name == attributor.recommended_ else ""
         print(f"  {name:13} {100 * measures['accuracy']:5.1f} %  {measures['calibration_error']:.3f}{mark}")
+    print(attributor.why_)
 
 
 def predict(

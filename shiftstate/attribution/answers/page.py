@@ -6,14 +6,14 @@ from html import escape
 from shiftstate.attribution.answers.rolling import draw_rolling
 from shiftstate.attribution.answers.verdict import NONE, UNDECIDED, Reasons, Verdict
 from shiftstate.attribution.attributor import Attributor
-from shiftstate.pictures import render
+from shiftstate.attribution.labels import render_names
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h2 { margin-top: 2.5rem; } table { border-collapse: collapse; }
 td, th { padding: .15rem .8rem .15rem 0; text-align: left; }
 .answer { font-size: 1.25rem; } .bar { background: #3b76b8; height: .7rem; display: inline-block; }
-.columns { display: flex; flex-wrap: wrap; gap: 2rem; } svg { max-width: 100%; height: auto; } .note { color: #777; }
+.columns { display: flex; flex-wrap: wrap; gap: 2rem; } svg { max-width: 100%; height: auto; } .note { color: #a33; }
 """
 
 
@@ -24,9 +24,9 @@ def verdict_page(attributor: Attributor, verdicts: Sequence[Verdict]) -> str:
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Who wrote this?</title>",
         f"<style>{STYLE}</style></head><body><h1>Who wrote this?</h1>",
         f"<p>{len(attributor.classes_)} authors, {len(attributor.titles_)} texts, {len(attributor.listed_)} words. "
-        f"Model: <b>{escape(attributor.recommended_)}</b>, which told {100 * held['accuracy']:.1f} % of held-out "
-        f"excerpts of {attributor.length:,} words right (whole texts held out; calibration error "
-        f"{held['calibration_error']:.3f}).</p>",
+        f"Model: <b>{escape(attributor.recommended_)}</b>. With whole texts held out, in excerpts of "
+        f"{attributor.length:,} words, {escape(attributor.why_)}; calibration error "
+        f"{held['calibration_error']:.3f}.</p>",
         *(_section(verdict) for verdict in verdicts),
         "<h2>What the numbers mean</h2><p>Probabilities are among the authors of the model only, and are calibrated on "
         "held-out texts of the same authors. A text of another genre, time or translator is not covered. "
@@ -48,7 +48,7 @@ def _section(verdict: Verdict) -> str:
     ]
     first, second = list(verdict.probabilities)[:2]
     notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in verdict.notes)
-    picture = render(draw_rolling(verdict), "svg").decode()
+    picture = render_names(draw_rolling(verdict)).decode()
     picture = picture[picture.index("<svg") :]
     return (
         f"<h2>{escape(verdict.title)}</h2><p class='answer'><b>{escape(verdict.answer)}</b></p>"
@@ -75,5 +75,5 @@ def impostor_sentence(verdict: Verdict) -> str:
 
 
 def _reasons(title: str, reasons: Reasons) -> str:
-    rows = "".join(f"<tr><td>{escape(name)}</td><td>{value:+.3f}</td></tr>" for name, value in reasons)
+    rows = "".join(f"<tr><td>{escape(name)}</td><td>{value:+.4f}</td></tr>" for name, value in reasons)
     return f"<div><b>{title}</b><table>{rows}</table></div>"

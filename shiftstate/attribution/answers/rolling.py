@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from shiftstate.attribution.answers.verdict import Verdict
+from shiftstate.attribution.labels import plain
 
 COLORS = ("#c8553d", "#3b76b8", "#4f8f5b", "#8a6fb0", "#c99a2e")
 OTHER = "#d5d8dc"
@@ -19,7 +20,11 @@ def draw_rolling(verdict: Verdict) -> Figure:
     at = verdict.rolling_at
     if len(at) == 1:  # an area needs two ends
         at, shares, rest = np.array([0, verdict.words]), [np.repeat(one, 2) for one in shares], np.repeat(rest, 2)
-    axis.stackplot(at, *shares, rest, labels=[*leading, "others"], colors=[*COLORS[: len(leading)], OTHER])
+    parts, names, colors = [*shares], [*leading], [*COLORS[: len(leading)]]
+    if len(verdict.authors) > len(leading):
+        parts, names, colors = [*parts, rest], [*names, "others"], [*colors, OTHER]
+    axis.stackplot(at, *parts, labels=[plain(name) for name in names], colors=colors)
     axis.set(xlabel="word of the text", ylabel="probability", ylim=(0, 1), xlim=(at[0], at[-1]))
+    axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
     return figure

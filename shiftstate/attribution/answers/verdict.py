@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.attribution.attributor import Attributor
+from shiftstate.attribution.hands import change_of_hand
 from shiftstate.attribution.library import FOREIGN, Encoded
 from shiftstate.attribution.metrics import SURE
 from shiftstate.attribution.models import MODELS
@@ -103,11 +104,11 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
         rolling,
         at,
         tuple(names),
-        tuple(_notes(attributor, encoded, pieces)),
+        tuple(_notes(attributor, encoded, pieces, logarithms)),
     )
 
 
-def _notes(attributor: Attributor, text: Encoded, pieces: Pieces) -> list[str]:
+def _notes(attributor: Attributor, text: Encoded, pieces: Pieces, logarithms: NDArray[np.float64]) -> list[str]:
     """What makes the answer doubtful."""
     found = []
     if len(text) < attributor.length:
@@ -115,6 +116,11 @@ def _notes(attributor: Attributor, text: Encoded, pieces: Pieces) -> list[str]:
     frequency = pieces.counts.mean(0, keepdims=True)
     if cosines(frequency, attributor.scaling_["mean"][None])[0, 0] < FOREIGN:
         found.append("the frequent words of the model are not those of the text: is it in another language?")
+    change = change_of_hand(logarithms, attributor.calibrations_[attributor.recommended_])
+    if change is not None:
+        first, second = attributor.classes_[[change.first, change.second]]
+        word = change.piece * attributor.length
+        found.append(f"perhaps two hands: {first} up to about word {word:,}, {second} from there on")
     return found
 
 

@@ -7,6 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from shiftstate.attribution.labels import plain
+
 COLORS = ("#c8553d", "#3b76b8", "#4f8f5b", "#8a6fb0", "#c99a2e")
 OTHER = "#d5d8dc"
 
@@ -23,8 +25,8 @@ def draw_confusion(authors: Mapping[str, Any], names: Sequence[str]) -> Figure:
     figure = Figure(figsize=(size + 0.8, size), layout="constrained")
     axis = figure.add_subplot()
     shown = axis.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    axis.set_xticks(range(len(names)), names, rotation=90, fontsize=7)
-    axis.set_yticks(range(len(tested)), tested, fontsize=7)
+    axis.set_xticks(range(len(names)), [plain(name) for name in names], rotation=90, fontsize=7)
+    axis.set_yticks(range(len(tested)), [plain(name) for name in tested], fontsize=7)
     axis.set(xlabel="named", ylabel="wrote it")
     figure.colorbar(shown, ax=axis, shrink=0.6, label="share of the author's excerpts")
     return figure

@@ -12,9 +12,9 @@ from shiftstate.attribution.evaluation.held_out import HeldOut, Say, hold_out
 from shiftstate.attribution.evaluation.pictures import draw_calibration, draw_confusion, draw_lengths
 from shiftstate.attribution.evaluation.summary import Probabilities, judge, summarize
 from shiftstate.attribution.evaluation.tables import evaluation_markdown
+from shiftstate.attribution.labels import render_names
 from shiftstate.attribution.library import Library
 from shiftstate.files import write_whole
-from shiftstate.pictures import render
 
 
 def evaluate_library(
@@ -37,7 +37,7 @@ def evaluate_library(
         "tables.md": evaluation_markdown(evaluation),
         "texts.csv": _texts_csv(held, best),
     }
-    contents |= {f"{name}.svg": render(figure, "svg") for name, figure in figures.items()}
+    contents |= {f"{name}.svg": render_names(figure) for name, figure in figures.items()}
     for name, content in contents.items():
         write_whole(out / name, content)
     return [out / name for name in contents], evaluation

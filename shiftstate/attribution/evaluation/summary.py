@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from shiftstate.attribution.attributor import COMBINED
 from shiftstate.attribution.calibration import cross_calibrate
 from shiftstate.attribution.evaluation.held_out import HeldOut
+from shiftstate.attribution.evaluation.two_hands import measure_hands
 from shiftstate.attribution.impostors import Impostors, learn_impostors
 from shiftstate.attribution.metrics import answer_metrics, bootstrap
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
-from shiftstate.attribution.trust import gap, most_accurate, why
+from shiftstate.attribution.trust import gap, most_trusted, why
 from shiftstate.attribution.verification import evaluate_verifier
 
 FREQUENCIES = "frequencies"
@@ -69,7 +70,8 @@ def summarize(held: HeldOut, judged: dict[str, Probabilities]) -> dict[str, Any]
     z = z_scores(held.pieces, standardize(held.pieces))
     impostors = learn_impostors(z, held.pieces.text, author.tolist())
     models = {name: _measures(one, text, texts, author, held) for name, one in judged.items()}
-    best = most_accurate({name: one for name, one in models.items() if name != FREQUENCIES}, "accuracy_excerpts")
+    best = most_trusted({name: one for name, one in models.items() if name != FREQUENCIES}, "accuracy_excerpts")
+    again = cross_calibrate([held.scores[name] for name in GROUPS[best]], author[text], text)
     return {
         "recommended": best,
         "why": why(best, {name: one["pieces"] for name, one in judged.items()}, author[text], text),
@@ -77,6 +79,7 @@ def summarize(held: HeldOut, judged: dict[str, Probabilities]) -> dict[str, Any]
         "models": models,
         "authors": _by_author(judged[best], text, texts, held),
         "verification": _verification(impostors, held),
+        "two_hands": measure_hands(again, author, text),
         "strangers": [{"words": held.length * int(one.pop("pieces")), **one} for one in impostors.power()],
         "texts": len(held.library.texts),
         "texts_held_out": len(texts),

@@ -64,7 +64,7 @@ def evaluation_markdown(evaluation: Mapping[str, Any]) -> str:
             f"| {author} | {one['texts']} | {100 * one['accuracy_excerpts']:.0f} % | "
             f"{100 * one['accuracy_books']:.0f} % | {taken} |"
         )
-    return "\n".join([*lines, *_verification(evaluation), *_strangers(evaluation)]) + "\n"
+    return "\n".join([*lines, *_verification(evaluation), *_strangers(evaluation), *_two_hands(evaluation)]) + "\n"
 
 
 def _graph_adds(evaluation: Mapping[str, Any]) -> str:
@@ -96,3 +96,17 @@ def _strangers(evaluation: Mapping[str, Any]) -> list[str]:
         found, refused = 100 * one["strangers_found"], 100 * one["own_refused"]
         lines.append(f"| {one['words']:,} | {found:.0f} % | {refused:.0f} % | {one['auc']:.3f} |")
     return lines
+
+
+def _two_hands(evaluation: Mapping[str, Any]) -> list[str]:
+    one = evaluation["two_hands"]
+    if not one["joined"]:
+        return []
+    return [
+        "",
+        "## Two hands",
+        "",
+        f"A change of hand is named in {one['changes_named']} of {one['texts']} held-out texts. Where halves of two "
+        f"authors' texts were joined, it is found within two excerpts, with both authors, in {one['changes_found']} of "
+        f"{one['joined']}.",
+    ]
