@@ -17,6 +17,7 @@ from shiftstate.attribution.model_file import read_model, write_model
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
+from shiftstate.attribution.strangers import Known, learn_strangers
 from shiftstate.attribution.trust import most_trusted, why
 from shiftstate.attribution.verification import Verifier, learn_verifier
 from shiftstate.attribution.word_choice import choose_words
@@ -111,6 +112,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = most_trusted(self.held_out_)
         self.recommended_ = best if self.model == "auto" else self.model
         self.why_ = why(self.recommended_, judged, author, text)
+        self.strangers_ = learn_strangers(judged[self.recommended_], author, text)
 
     def encode(self, text: str, title: str = "the text") -> Encoded:
         """A text as numbers of the model's words; one that is too short for any answer raises."""
@@ -172,6 +174,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"{name}/{key}": array for name, model in self.learned_.items() for key, array in model.learned.items()
         }
         arrays |= {f"scaling/{key}": array for key, array in self.scaling_.items()}
+        arrays |= {f"strangers/{key}": array for key, array in vars(self.strangers_).items()}
         arrays |= {f"impostors/{key}": array for key, array in vars(self.impostors_).items()}
         write_model(Path(path), head, arrays)
 
@@ -197,6 +200,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.learned_ = {name: kind().restore(rooms[name]) for name, kind in MODELS.items()}
             self.scaling_ = rooms["scaling"]
             self.impostors_ = Impostors(**rooms["impostors"])
+            self.strangers_ = Known(**rooms["strangers"])
             check_name("model", self.recommended_, self.calibrations_)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{path} is no attribution model ({error!r}); expected one of this version") from None

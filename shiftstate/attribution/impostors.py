@@ -1,4 +1,4 @@
-"""Perhaps none of these: would the nearest author stay the nearest whatever words are looked at?"""
+"""The impostors: would the nearest author stay the nearest whatever words are looked at?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shiftstate.attribution.strangers import SIZES, Known, middle
+
 ROUNDS = 100
-SIZES = (1, 4, 16, 64)
-"""Pieces of a text, for which the scores are known."""
 OUTSIDE = -1
 """The author's number of texts of a reference set."""
 
@@ -42,32 +42,15 @@ class Impostors:
         everybody = np.concatenate([self.author, np.full(len(profiles), OUTSIDE)])
         return _known(np.concatenate([self.profiles, profiles]), everybody, self.spans)
 
-    def threshold(self, pieces: int) -> float:
-        """The score below which one in twenty texts of authors who are there falls; 0 if unknown."""
-        present = _of_size(self.present, pieces)
-        return float(np.quantile(present, 0.05)) if len(present) and len(_of_size(self.absent, pieces)) else 0.0
+    @property
+    def has_reference(self) -> bool:
+        """Whether there are texts of authors who are no candidates."""
+        return bool((self.author == OUTSIDE).any())
 
-    def strangers(self, score: float, pieces: int) -> float | None:
-        """The share of strangers' texts that score as high or higher; None if unknown."""
-        absent = _of_size(self.absent, pieces)
-        return float((absent >= score).mean()) if len(absent) else None
-
-    def power(self) -> list[dict[str, float]]:
-        """By size: how often strangers, and the authors themselves, are taken for none of these."""
-        found = []
-        for size, present, absent in zip(SIZES, self.present, self.absent, strict=True):
-            own, strange = present[~np.isnan(present)], absent[~np.isnan(absent)]
-            if len(own) and len(strange):
-                threshold = self.threshold(size)
-                found.append(
-                    {
-                        "pieces": size,
-                        "strangers_found": float((strange < threshold).mean()),
-                        "own_refused": float((own < threshold).mean()),
-                        "auc": float((own[:, None] > strange).mean() + 0.5 * (own[:, None] == strange).mean()),
-                    }
-                )
-        return found
+    @property
+    def known(self) -> Known:
+        """The scores that a new one is compared with."""
+        return Known(self.present, self.absent)
 
 
 def learn_impostors(z: NDArray[np.float32], text: NDArray[np.int64], author: Sequence[int]) -> Impostors:
@@ -79,13 +62,8 @@ def learn_impostors(z: NDArray[np.float32], text: NDArray[np.int64], author: Seq
         author: (texts).
     """
     own = [z[text == one] for one in range(len(author))]
-    spans = np.stack([np.stack([_middle(pieces, size).mean(0) for pieces in own]) for size in SIZES])
+    spans = np.stack([np.stack([middle(pieces, size).mean(0) for pieces in own]) for size in SIZES])
     return _known(np.stack([pieces.mean(0) for pieces in own]), np.array(author), spans)
-
-
-def _middle(pieces: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    start = max(0, (len(pieces) - size) // 2)
-    return pieces[start : start + size]
 
 
 def _known(profiles: NDArray[np.float32], author: NDArray[np.int64], spans: NDArray[np.float32]) -> Impostors:
@@ -110,15 +88,3 @@ def _scores(profile: NDArray[np.float32], profiles: NDArray[np.float32], author:
     lengths = np.sqrt(masks @ (profiles**2).T)
     nearest = author[(products / np.maximum(lengths, 1e-12)).argmax(1)]
     return {int(one): float((nearest == one).mean()) for one in np.unique(author)}
-
-
-def nearest_size(pieces: float) -> int:
-    """The place in `SIZES` of a text of so many pieces."""
-    return int(np.abs(np.log(np.array(SIZES)) - np.log(max(pieces, 1))).argmin())
-
-
-def _of_size(scores: NDArray[np.float64], pieces: int) -> NDArray[np.float64]:
-    """The known scores of texts of about as many pieces."""
-    row = scores[nearest_size(pieces)]
-    known: NDArray[np.float64] = row[~np.isnan(row)]
-    return known

@@ -71,7 +71,7 @@ def predict(
     """Say who wrote texts: authors in order, how sure, and which words say so."""
     import json as notation
 
-    from shiftstate.attribution.answers.page import impostor_sentence, verdict_page
+    from shiftstate.attribution.answers.page import stranger_sentence, verdict_page
     from shiftstate.attribution.answers.verdict import give_verdict
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.model_file import check_place
@@ -103,7 +103,7 @@ def predict(
             print(f"  warning: {note}")
         for author, p in list(verdict.probabilities.items())[:5]:
             print(f"  {author:24} {p:.3f}   {100 * verdict.votes[author]:3.0f} % of {verdict.pieces} excerpts")
-        print(f"  {impostor_sentence(verdict)}")
+        print(f"  {stranger_sentence(verdict)}")
         first, second = list(verdict.probabilities)[:2]
         for kind, reasons in (("words", verdict.words_for), ("pairs", verdict.pairs_for)):
             print(f"  {kind} for {first} beside {second}: {', '.join(name for name, _ in reasons)}")

@@ -30,8 +30,9 @@ def verdict_page(attributor: Attributor, verdicts: Sequence[Verdict]) -> str:
         *(_section(verdict) for verdict in verdicts),
         "<h2>What the numbers mean</h2><p>Probabilities are among the authors of the model only, and are calibrated on "
         "held-out texts of the same authors. A text of another genre, time or translator is not covered. "
-        f"“{UNDECIDED}” means that no author reaches the probability asked for; “{NONE}” that the first author does "
-        "not stay the nearest when other words are looked at, as is usual for texts of strangers.</p></body></html>",
+        f"“{UNDECIDED}” means that no author reaches the probability asked for; “{NONE}” that the excerpts fit the "
+        "first author less well than nineteen in twenty texts fit their own author. The fit is the geometric mean of "
+        "the first author's probabilities over all excerpts.</p></body></html>",
     ]
     return "\n".join(parts)
 
@@ -52,7 +53,7 @@ def _section(verdict: Verdict) -> str:
     picture = picture[picture.index("<svg") :]
     return (
         f"<h2>{escape(verdict.title)}</h2><p class='answer'><b>{escape(verdict.answer)}</b></p>"
-        f"<p>{verdict.words:,} words, {verdict.pieces} excerpts. {escape(impostor_sentence(verdict))}</p>{notes}"
+        f"<p>{verdict.words:,} words, {verdict.pieces} excerpts. {escape(stranger_sentence(verdict))}</p>{notes}"
         f"<table><tr><th>author</th><th>probability</th><th>votes</th><th></th></tr>{''.join(rows)}</table>"
         f"<h3>Along the text</h3>{picture}"
         f"<h3>What speaks for {escape(first)} and against, beside {escape(second)}</h3><div class='columns'>"
@@ -63,14 +64,18 @@ def _section(verdict: Verdict) -> str:
     )
 
 
-def impostor_sentence(verdict: Verdict) -> str:
-    """The impostors' test in words."""
+def stranger_sentence(verdict: Verdict) -> str:
+    """In words, whether it may be none of the authors."""
     author = next(iter(verdict.probabilities))
+    nearest = (
+        f"{author} stays the nearest in {100 * verdict.impostor_score:.0f} % of the rounds with half of the words."
+    )
+    if verdict.fit_threshold is None or verdict.strangers_as_high is None:
+        return f"There are too few authors to say whether it may be none of them. {nearest}"
     return (
-        f"{author} stays the nearest in {100 * verdict.impostor_score:.0f} % of the rounds with half of the words; "
-        f"{100 * verdict.strangers_as_high:.0f} % of texts by an author who is not there reach that."
-        if verdict.strangers_as_high is not None
-        else "There are too few authors to say whether it may be none of them."
+        f"Fit of {author}: {verdict.fit:.2f}. One in twenty texts by the authors themselves fits less well than "
+        f"{verdict.fit_threshold:.2f}; {100 * verdict.strangers_as_high:.0f} % of texts by strangers fit as well. "
+        f"{nearest}"
     )
 
 

@@ -13,6 +13,7 @@ from shiftstate.attribution.metrics import SURE
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.delta import cosines
 from shiftstate.attribution.pieces import Pieces, cut_texts
+from shiftstate.attribution.strangers import fit_of
 
 STEPS = 4
 """Places of the rolling plot per length of a piece."""
@@ -36,10 +37,15 @@ class Verdict:
     """Share of the pieces whose likeliest author it is, in the same order."""
     by_model: dict[str, tuple[str, float]]
     """The first author of every model, and the probability."""
-    impostor_score: float
-    impostor_threshold: float
+    fit: float
+    """Geometric mean of the first author's probabilities over the pieces."""
+    fit_threshold: float | None
+    """One in twenty texts of the authors themselves fits less well; None if there are too few authors to say."""
     strangers_as_high: float | None
-    """Share of strangers' texts that score as high or higher; None if there are too few authors to say."""
+    """Share of strangers' texts that fit as well or better."""
+    impostor_score: float
+    """Share of rounds with half of the words in which a text of the first author is nearest."""
+    impostor_threshold: float | None
     words_for: Reasons
     """Of the first author against the second, in units of log odds."""
     words_against: Reasons
@@ -77,9 +83,12 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
     order = np.argsort(-p, kind="stable")
     votes = np.bincount(logarithms.argmax(1), minlength=len(names)) / len(pieces)
     by_model = {one: attributor.calibrations_[one].together(attributor.logarithms(pieces, one)) for one in MODELS}
-    score = attributor.impostors_.score(attributor.profile(pieces), int(order[0]))
-    threshold = attributor.impostors_.threshold(len(pieces))
-    stranger = score < threshold
+    impostors, known = attributor.impostors_, attributor.strangers_
+    score = impostors.score(attributor.profile(pieces), int(order[0]))
+    fit = fit_of(logarithms)
+    stranger = known.strange(fit, len(pieces))
+    if impostors.has_reference:
+        stranger |= impostors.known.strange(score, len(pieces))
     words_for, words_against = _words(attributor, pieces.counts.mean(0), int(order[0]), int(order[1]))
     pairs_for, pairs_against = _pairs(
         attributor, np.asarray(pieces.pairs.mean(0)).ravel(), int(order[0]), int(order[1])
@@ -94,9 +103,11 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
         {names[one]: float(p[one]) for one in order},
         {names[one]: float(votes[one]) for one in order},
         {one: (names[int(each.argmax())], float(each.max())) for one, each in by_model.items()},
+        fit,
+        known.threshold(len(pieces)),
+        known.as_high(fit, len(pieces)),
         score,
-        threshold,
-        attributor.impostors_.strangers(score, len(pieces)),
+        impostors.known.threshold(len(pieces)),
         words_for,
         words_against,
         pairs_for,

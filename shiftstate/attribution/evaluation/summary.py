@@ -13,6 +13,7 @@ from shiftstate.attribution.impostors import Impostors, learn_impostors
 from shiftstate.attribution.metrics import answer_metrics, bootstrap
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
+from shiftstate.attribution.strangers import learn_strangers
 from shiftstate.attribution.trust import gap, most_trusted, why
 from shiftstate.attribution.verification import evaluate_verifier
 
@@ -72,6 +73,7 @@ def summarize(held: HeldOut, judged: dict[str, Probabilities]) -> dict[str, Any]
     models = {name: _measures(one, text, texts, author, held) for name, one in judged.items()}
     best = most_trusted({name: one for name, one in models.items() if name != FREQUENCIES}, "accuracy_excerpts")
     again = cross_calibrate([held.scores[name] for name in GROUPS[best]], author[text], text)
+    strangers = learn_strangers(again.logarithms, author[text], text)
     return {
         "recommended": best,
         "why": why(best, {name: one["pieces"] for name, one in judged.items()}, author[text], text),
@@ -80,7 +82,7 @@ def summarize(held: HeldOut, judged: dict[str, Probabilities]) -> dict[str, Any]
         "authors": _by_author(judged[best], text, texts, held),
         "verification": _verification(impostors, held),
         "two_hands": measure_hands(again, author, text),
-        "strangers": [{"words": held.length * int(one.pop("pieces")), **one} for one in impostors.power()],
+        "strangers": [{"words": held.length * int(one.pop("pieces")), **one} for one in strangers.power()],
         "texts": len(held.library.texts),
         "texts_held_out": len(texts),
         "excerpts_held_out": len(text),
