@@ -24,7 +24,7 @@ from shiftstate.checks import check_whole
 from shiftstate.files import make_directory, remove_leftovers, write_whole
 from shiftstate.texts.array_file import load_arrays
 
-FORMAT = 2
+FORMAT = 3
 """Changes with the models: folds of another version are not taken over."""
 Say = Callable[[str], None]
 

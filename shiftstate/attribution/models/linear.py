@@ -10,7 +10,7 @@ from shiftstate.attribution.pieces import Pieces
 
 
 class Logistic(Model):
-    """score_a = log p(a | z), p = softmax(W z + b): z-scores of the word frequencies, authors of equal weight."""
+    """score_a = log p(a | z), p = softmax(W z): z-scores of the word frequencies, authors of equal weight."""
 
     title = "logistic regression"
     C = 0.1
@@ -60,7 +60,7 @@ class SupportVectors(Model):
 
 
 class PairLogistic(Model):
-    """score_a = log p(a | u), p = softmax(W u + b): u the roots of the weights of the piece's own network.
+    """score_a = log p(a | u), p = softmax(W u): u the roots of the weights of the piece's own network.
 
     u_ij = (√w_ij − mean_ij) / √deviation_ij over the most frequent pairs of the training texts, all brought to one
     scale. The root of the deviation stands between two extremes: z-scores would let rare pairs speak as loud as
@@ -103,12 +103,16 @@ class PairLogistic(Model):
 
 
 def logistic(x: Array, author: NDArray[np.int64], num_authors: int, C: float) -> dict[str, Array]:
-    """Weights (authors, features) and bias of scikit-learn's logistic regression; two authors have two rows as well."""
-    model = LogisticRegression(C=C, max_iter=300, class_weight="balanced").fit(x, author)
-    weights, bias = np.asarray(model.coef_), np.asarray(model.intercept_)
+    """Weights (authors, features) of scikit-learn's logistic regression; two authors have two rows as well.
+
+    No intercept: it would be learned from how well the author's own pieces fit, which they do the better the fewer
+    texts the author has, and new texts would pay for it. The features have a mean of zero.
+    """
+    model = LogisticRegression(C=C, max_iter=300, class_weight="balanced", fit_intercept=False).fit(x, author)
+    weights = np.asarray(model.coef_)
     if num_authors == 2:  # one row then, for the second author
-        weights, bias = np.vstack([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
-    return {"weights": weights.astype(np.float32), "bias": bias.astype(np.float32)}
+        weights = np.vstack([-weights / 2, weights / 2])
+    return {"weights": weights.astype(np.float32), "bias": np.zeros(num_authors, dtype=np.float32)}
 
 
 def linear(x: Array, learned: dict[str, Array]) -> NDArray[np.float64]:
