@@ -53,7 +53,7 @@ def draw_calibration(p: NDArray[np.float64], author: NDArray[np.int64], title: s
 
 def draw_lengths(models: Mapping[str, Any]) -> Figure:
     """Accuracy of every model against the words that it is given."""
-    figure = Figure(figsize=(6.2, 3.8), layout="constrained")
+    figure = Figure(figsize=(7.2, 3.8), layout="constrained")
     axis = figure.add_subplot()
     for name, measures in models.items():
         lengths = measures["accuracy_by_length"]
@@ -70,6 +70,6 @@ def draw_lengths(models: Mapping[str, Any]) -> Figure:
     ticks = sorted({int(words) for measures in models.values() for words in measures["accuracy_by_length"]})
     axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], fontsize=8)
     axis.minorticks_off()
-    axis.legend(fontsize=8, frameon=False)
+    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
     return figure
