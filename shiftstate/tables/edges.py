@@ -119,7 +119,12 @@ def _numbered(table: Table, source: str, target: str, nodes: Sequence[str] | Non
     places = [pc.index_in(column, value_set=known) for column in columns]
     lost = [column.filter(place.is_null()) for column, place in zip(columns, places, strict=True) if place.null_count]
     if lost:
-        strangers_named(table.path, pc.unique(pa.chunked_array(lost)).to_pylist())
+        name, place = next(
+            (one, place) for one, place in zip((source, target), places, strict=True) if place.null_count
+        )
+        row = table.row(int(pc.index(place.is_null(), True).as_py()))
+        where = f"the first in row {row}, column {name!r}; "
+        strangers_named(table.path, pc.unique(pa.chunked_array(lost)).to_pylist(), where)
     ends = np.stack([place.to_numpy(zero_copy_only=False) for place in places])
     return ends.astype(np.int64), [str(name) for name in known.to_pylist()], []
 
@@ -150,13 +155,13 @@ def _by_position(ends: Ends, nodes: Sequence[str]) -> tuple[Ends, list[str], lis
     return ends - first, list(nodes), [f"no end of an edge is a name, so ends are positions, counted from {first}"]
 
 
-def strangers_named(path: Path, strangers: Sequence[Any]) -> None:
+def strangers_named(path: Path, strangers: Sequence[Any], where: str = "") -> None:
     """Raise if a graph has nodes that the other file does not have: how many, and the first three."""
     if strangers:
         first = ", ".join(map(repr, strangers[:3]))
         raise ValueError(
             f"{path} has edges of {len(strangers)} nodes that the table of nodes does not have (first: {first}); "
-            "expected every node in it; are they named alike in both files?"
+            f"{where}expected every node in it; are they named alike in both files?"
         )
 
 

@@ -64,7 +64,7 @@ def _parquet_blocks(path: Path) -> Iterator[Table]:
     try:
         for batch in arrow("parquet").ParquetFile(path).iter_batches(BLOCK_ROWS):
             if batch.num_rows:
-                yield replace(checked(path, pa.Table.from_batches([batch])), before=before)
+                yield replace(checked(path, pa.Table.from_batches([batch])), before=before - 1)  # no line of names
                 before += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as Parquet ({first_line(error)}), after {before} rows") from None
@@ -75,7 +75,7 @@ def _parquet_blocks(path: Path) -> Iterator[Table]:
 def _read_parquet(path: Path) -> Table:
     pa, parquet = arrow(), arrow("parquet")
     try:
-        return checked(path, parquet.read_table(path))
+        return checked(path, parquet.read_table(path), before=-1)  # no line of names stands above the first row
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as Parquet ({first_line(error)})") from None
 

@@ -46,6 +46,22 @@ def check_names(table: Table, names: Sequence[str], column: str) -> None:
         seen[name] = row
 
 
+def check_mostly_words(table: Table, column: str) -> None:
+    """Raise if most values of a column of words are numbers: the others are mistakes, and named."""
+    words = [word for word in table.strings(column) if word]
+    numbers = sum(_is_numeral(word) for word in words)
+    if 2 * numbers > len(words):
+        table.numbers(column)
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def read_features(path: Path, names: Sequence[str], missing: str, say: Say) -> tuple[Values, list[str]]:
     """Features of nodes: a matrix by position, or a table whose first column, if it holds names, is joined by them."""
     if path.suffix.lower() in MATRICES:

@@ -14,6 +14,7 @@ from shiftstate.graphs import Shift
 from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.own_data.reading.joining import (
     Say,
+    check_mostly_words,
     check_names,
     columns_of,
     first_three,
@@ -104,6 +105,8 @@ def _features(
     if not chosen and beside:
         return read_features(table.path, names, settings.missing, say)
     left = [one for one in table.columns if one not in taken and one not in chosen]
+    for one in left:
+        check_mostly_words(table, one)
     if not chosen:
         raise ValueError(f"{table.path} has no numbers beside names, target and split; expected features: --features")
     if left:
