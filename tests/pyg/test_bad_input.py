@@ -9,7 +9,7 @@ from torch_geometric.data import HeteroData
 
 import shiftstate as ss
 from shiftstate.pyg import GCNNConv, LSSMConv
-from tests.pyg.material import CONVS, NORMALIZATIONS, graph, signal
+from tests.pyg.examples import CONVS, NORMALIZATIONS, graph, signal
 
 N = 9
 EDGES, WEIGHT = graph()

@@ -17,7 +17,7 @@ from torch_geometric.typing import WITH_TORCH_SPARSE, SparseTensor
 import shiftstate as ss
 from shiftstate.pyg import GCNNConv, LSSMConv, RSNConv
 from shiftstate.testing import assert_alive
-from tests.pyg.material import CONVS, NORMALIZATIONS, alive, graph, signal
+from tests.pyg.examples import CONVS, NORMALIZATIONS, alive, graph, signal
 from tests.strategies import graphs, seeds
 
 N = 9

@@ -8,7 +8,7 @@ from torch_geometric.nn import TAGConv
 
 import shiftstate as ss
 from shiftstate.pyg import GCNNConv, LSSMConv, StateSpaceGNN
-from tests.pyg.material import CONVS, graph, signal
+from tests.pyg.examples import CONVS, graph, signal
 
 N = 9
 

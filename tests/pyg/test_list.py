@@ -10,7 +10,7 @@ from shiftstate.layers import LAYERS
 from shiftstate.pyg import StateSpaceConv, StateSpaceGNN
 from shiftstate.pyg.convs import CONVS, conv_of
 from tests.example_filters import GRU
-from tests.pyg.material import graph, signal
+from tests.pyg.examples import graph, signal
 
 N = 9
 

@@ -6,7 +6,7 @@ from torch_geometric.data import Batch, Data
 
 import shiftstate as ss
 from shiftstate.pyg import LSSMConv, StateSpaceGNN
-from tests.pyg.material import graph, signal
+from tests.pyg.examples import graph, signal
 
 N = 9
 

@@ -9,7 +9,7 @@ from torch_geometric.nn import summary, to_hetero
 from torch_geometric.nn.model_hub import PyGModelHubMixin
 
 from shiftstate.pyg import LSSMConv, StateSpaceGNN
-from tests.pyg.material import CONVS, graph, signal
+from tests.pyg.examples import CONVS, graph, signal
 
 RELATIONS = [("a", "near", "a"), ("a", "like", "a"), ("b", "near", "b")]
 SIZES = {"a": 9, "b": 7}

@@ -6,7 +6,7 @@ from torch._dynamo.exc import Unsupported
 from torch.export import Dim
 
 from shiftstate.pyg import GCNNConv, RSNConv, StateSpaceGNN
-from tests.pyg.material import CONVS, graph, signal
+from tests.pyg.examples import CONVS, graph, signal
 
 N = 9
 
