@@ -146,7 +146,7 @@ def test_dask_with_two_worker_processes_completes_when_one_is_killed(planned, he
     (tmp_path / "planned").write_text("\n".join(one.to_json() for one in planned))
     (tmp_path / "run.py").write_text(DASK)
     mark = tmp_path / "mark"
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen(
         [sys.executable, str(tmp_path / "run.py"), str(tmp_path / "planned")],
