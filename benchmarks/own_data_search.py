@@ -33,7 +33,7 @@ WORDS = [
     {"dropout": dropout, "weight_decay": decay, "channels": channels, "K": K}
     for dropout, decay, channels, K in (
         (0.6, 1.0, 64, 8), (0.7, 1.0, 64, 8), (0.7, 0.5, 64, 8), (0.7, 1.0, 128, 8), (0.8, 1.0, 128, 8),
-        (0.7, 2.0, 128, 8), (0.7, 1.0, 64, 12),
+        (0.7, 2.0, 128, 8), (0.7, 1.0, 64, 10), (0.7, 1.0, 64, 12),
     )
 ]  # fmt: skip
 WEEKS: list[dict[str, Any]] = [

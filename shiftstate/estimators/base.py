@@ -164,7 +164,7 @@ class Estimator(BaseEstimator):
         )
 
     def _settings(self, **counts: Any) -> Settings:
-        chosen = choose(forecast=self.forecasts, **counts)
+        chosen = choose(forecast=self.forecasts, filter=self.filter, **counts)
         names = {field.name for field in fields(Settings)} & {field.name for field in fields(self)}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         settings = replace(Settings(), **{**chosen, **given})

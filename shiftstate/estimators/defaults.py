@@ -67,7 +67,7 @@ DEEP = {
 FORECAST = {"K": 2, "input": "first", "learning_rate": 3e-3, "batch_size": 32, "patience": 10, "linear": True}
 
 
-def choose(*, per_node: bool, targets: int, features: int, samples: int, forecast: bool) -> dict[str, Any]:
+def choose(*, per_node: bool, targets: int, features: int, samples: int, forecast: bool, filter: str) -> dict[str, Any]:
     """The settings for a task.
 
     Args:
@@ -76,12 +76,15 @@ def choose(*, per_node: bool, targets: int, features: int, samples: int, forecas
         features: channels of a signal.
         samples: signals to learn from.
         forecast: whether later values of the signals themselves are the targets.
+        filter: its name; the linear one is read further.
     """
     if forecast:
         return FORECAST
     if per_node:
         enough = SHALLOW if targets < MANY else DEEP
-        return enough if targets >= FEW * features else FEW_LABELS
+        if targets >= FEW * features:
+            return enough
+        return {**FEW_LABELS, "K": 10} if filter == "gcnn" else FEW_LABELS
     return {"channels": 16, "batch_size": min(32, max(1, samples // 4))}
 
 

@@ -104,7 +104,9 @@ def test_filters_start_as_means_over_hops():
     [(140, 1433, FEW_LABELS), (5000, 7, DEEP), (300, 7, SHALLOW), (100, 7, FEW_LABELS), (1624, 1433, FEW_LABELS)],
 )
 def test_nodes_are_learned_by_how_many_labels_and_features_there_are(targets, features, expected):
-    assert choose(per_node=True, targets=targets, features=features, samples=1, forecast=False) == expected
+    assert (
+        choose(per_node=True, targets=targets, features=features, samples=1, forecast=False, filter="rsn") == expected
+    )
 
 
 def test_a_deep_network_is_trained_stored_and_read_again(tmp_path, monkeypatch):
