@@ -107,10 +107,8 @@ def stored_graph(run: Path) -> tuple[Shift, list[str]]:
 def _nodes(use: Use, features: Path | None) -> Iterator[list[Any]]:
     if features is None:
         raise ValueError("--features is not given; expected features of the nodes for a run on nodes")
-    X, columns = read_features(features, use.names, use.missing, use.say)
     learned = getattr(use.estimator, "feature_names_", None)
-    if learned and {*learned} <= {*columns}:  # a table may have them in another order, and others beside them
-        X = X[:, [columns.index(name) for name in learned]]
+    X, _ = read_features(features, use.names, use.missing, use.say, learned)
     yield _head("node", use)
     yield from _lines(use.names, use, use.known(X))
 

@@ -54,9 +54,9 @@ def train(settings: TrainSettings, say: Say, engine: Engine) -> dict[str, Any]:
             for order in dict.fromkeys((K, 0))
             for seed in settings.seed_numbers()
         ]
-        say(f"training {_title(filter, K)} and the same network with K = 0: {len(units)} trainings")
+        say(f"{_title(filter, K)}, and the same network with K = 0: {len(units)} trainings")
         trials.run(units)
-        say("and models without the graph")
+        say("models without the graph")
         comparisons = [
             _compared(one, problem, filter, K, trials) for one, problem in zip(settings.splits(), problems, strict=True)
         ]

@@ -211,7 +211,8 @@ def _here() -> Iterator[Pool]:
 
 def _outcome(fit: dict[str, Any]) -> str:
     score = fit["valid_scores"][fit["look_epochs"].index(fit["best_epoch"])]
-    told = f"{fit['metric']} {score:.4g} on validation data, {len(fit['losses'])} epochs, {_duration(fit['seconds'])}"
+    metric = fit["metric"].replace("_", " ")
+    told = f"{metric} {score:.4g} on validation data, {len(fit['losses'])} epochs, {_duration(fit['seconds'])}"
     return told if fit["outcome"] == "finished" else f"{told} ({fit['outcome']})"
 
 

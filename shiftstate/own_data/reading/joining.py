@@ -62,8 +62,18 @@ def _is_numeral(text: str) -> bool:
     return True
 
 
-def read_features(path: Path, names: Sequence[str], missing: str, say: Say) -> tuple[Values, list[str]]:
-    """Features of nodes: a matrix by position, or a table whose first column, if it holds names, is joined by them."""
+def read_features(
+    path: Path, names: Sequence[str], missing: str, say: Say, wanted: Sequence[str] | None = None
+) -> tuple[Values, list[str]]:
+    """Features of nodes: a matrix by position, or a table whose first column, if it holds names, is joined by them.
+
+    Args:
+        path: the file.
+        names: of the nodes.
+        missing: what to do with missing values.
+        say: told what was decided.
+        wanted: the columns that a model has learned from; others beside them are left alone.
+    """
     if path.suffix.lower() in MATRICES:
         matrix = read_matrix(path)
         if matrix.ndim != 2 or len(matrix) != len(names):
@@ -91,6 +101,8 @@ def read_features(path: Path, names: Sequence[str], missing: str, say: Say) -> t
     if extra:
         say(f"{path.name}: {len(extra)} rows belong to no node and are not used (first: {first_three(extra)})")
     columns = [one for one in table.columns if one != first]
+    if wanted and {*wanted} <= {*columns}:
+        columns = list(wanted)
     order = [place[name] for name in names]
     return columns_of(table, columns, missing)[order], columns
 
@@ -120,7 +132,7 @@ def signal_columns(table: Table, nodes: Sequence[str], others: set[str | None], 
     unused = [name for name in table.columns if name not in {*nodes} and name not in others]
     if unused:
         count = f"{len(unused)} columns belong" if len(unused) > 1 else "1 column belongs"
-        say(f"{table.path.name}: {count} to no node and count as no signal ({first_three(unused)})")
+        say(f"{table.path.name}: {count} to no node, not used as signals: {first_three(unused)}")
     return columns_of(table, nodes, missing)
 
 
