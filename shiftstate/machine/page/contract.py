@@ -283,6 +283,8 @@ class ShownPicture(TypedDict):
 class ShownRun(TypedDict):
     """A run on somebody's own data."""
 
+    heading: str
+    """Of the verdict."""
     verdict: str
     caption: str
     """Of the table of scores."""

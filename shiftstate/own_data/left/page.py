@@ -99,6 +99,7 @@ def _shown(directory: Path, found: dict[str, Any], note: str) -> ShownRun:
     of = f"{count} splits" if "splits" in found else f"{count} seed{'s' * (count > 1)}"
     sentence = found["verdict"]
     return {
+        "heading": "Does the graph help?",
         "verdict": sentence[:1].upper() + sentence[1:] + ".",
         "caption": f"{metric.title} on test data, {metric.direction} is better; the model is trained with {of}.",
         "rows": rows,

@@ -1,4 +1,4 @@
-// One run on somebody's own data: the verdict, the model beside models without the graph, and pictures.
+// One run on somebody's own data: the verdict, the model beside others, and pictures.
 
 function scoreTable({ caption, rows }) {
   const columns = [{ title: "model", name: true }, { title: "score" }, { title: "95 % interval" }];
@@ -16,7 +16,7 @@ function partTable(scores) {
 function showRun() {
   const { run } = data;
   if (!run) return;
-  section("verdict", "Does the graph help?", el("p", { id: "run-verdict" }, el("strong", {}, run.verdict)), scoreTable(run), partTable(run.scores));
+  section("verdict", run.heading, el("p", { id: "run-verdict" }, el("strong", {}, run.verdict)), scoreTable(run), partTable(run.scores));
   section("pictures", "Training and errors", run.pictures.map(({ caption, source }) => el("figure", { class: "picture" },
     el("img", { src: source, alt: caption }), el("figcaption", {}, caption))));
 }
