@@ -79,8 +79,11 @@ class Ranks(Alone):
         """Raise in every process if one of them has failed; ``failure`` says what happened in this one."""
         if not self.any(failure is not None):
             return
-        failures = [f"rank {rank}: {text}" for rank, text in enumerate(self.said(failure)) if text is not None]
-        raise ValueError("; ".join(dict.fromkeys(failures)))
+        by_text: dict[str, list[str]] = {}
+        for rank, text in enumerate(self.said(failure)):
+            if text is not None:
+                by_text.setdefault(text, []).append(str(rank))
+        raise ValueError("; ".join(f"rank {', '.join(some)}: {text}" for text, some in by_text.items()))
 
     def agree(self, what: str, value: str) -> None:
         """Raise in every process unless all of them have the same; names those that differ from most."""

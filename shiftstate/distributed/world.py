@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -45,3 +46,4 @@ def world(timeout: float = TIMEOUT) -> Iterator[int]:
     finally:
         with suppress(RuntimeError):
             dist.destroy_process_group()
+        gc.collect()  # what still holds the group would end it after Python, and abort the process

@@ -1,9 +1,16 @@
 """What the processes of a world are asked to do. With count None a job is done by one process on the whole graph."""
 
+import os
+import signal
+from contextlib import nullcontext
+from types import SimpleNamespace
+from unittest import mock
+
 import torch
 from torch.autograd import gradcheck
 
 import shiftstate as ss
+from shiftstate.training import Checkpoints
 
 
 class Whole:
@@ -110,3 +117,85 @@ def taken(rank, count, graph, x):
     one = shift.take(x[..., 0, :, 0], dim=-1)
     same = torch.equal(shift.gather(shift.take(x)), x) and torch.equal(shift.gather(one, dim=-1), x[..., 0, :, 0])
     return same, shift.nodes.tolist(), shift.names, repr(shift)
+
+
+def fitted(rank, count, graph, data, file=None, epochs=6, resume=False):
+    """Losses, validation scores, test scores and weights of a training on masked nodes with balanced classes."""
+    nodes, shift = opened(count, graph, torch.float64)
+    own = SimpleNamespace(**{name: nodes.take(value) for name, value in data.items()})
+    torch.manual_seed(0)
+    net = ss.Network("lssm", channels=[2, 4], K=2, readout=ss.NodeReadout(3)).double()
+    found = ss.fit(
+        net,
+        shift,
+        own,
+        task=ss.NodeClassification(class_weights="balanced", smoothing=0.1),
+        epochs=epochs,
+        learning_rate=0.02,
+        keep_best=True,
+        checkpoints=None if file is None else Checkpoints(file, minutes=0, resume=resume),
+    )
+    return found.losses, found.valid_scores, dict(found.best), [weight.detach() for weight in net.parameters()]
+
+
+def pooled_fit(rank, count, graph, x, y):
+    """Losses of a training on whole signals, pooled over all nodes."""
+    nodes, shift = opened(count, graph, torch.float64)
+    split = SimpleNamespace(x=nodes.take(x), y=y)
+    torch.manual_seed(0)
+    net = ss.Network("rsn", channels=[2, 4], K=2, readout=ss.PoolReadout(2)).double()
+    data = SimpleNamespace(train=split, valid=split, test=split)
+    return ss.fit(net, shift, data, epochs=4, batch_size=5, learning_rate=0.02).losses
+
+
+def normalised(rank, count, graph, x):
+    """Outputs of a batch normalisation in and after training, and all gradients."""
+    nodes, shift = opened(count, graph, torch.float64)
+    norm = ss.distributed.BatchNorm(2).double()
+    own = nodes.take(x).requires_grad_()
+    y = norm(own, shift)
+    (y**3).sum().backward()
+    later = norm.eval()(nodes.take(x), shift)
+    return [nodes.gather(one) for one in (y, later, own.grad)] + [norm.weight.grad, norm.bias.grad]
+
+
+def read(rank, count, graph, path):
+    shift = ss.distributed.load(graph)
+    return shift.gather(ss.distributed.read_rows(shift, path))
+
+
+def flattened(rank, count, graph):
+    shift = ss.distributed.load(graph)
+    net = ss.Network("gcnn", channels=[1, 2], K=1, readout=ss.FlattenReadout(90, 2)).double()
+    net(torch.zeros(shift.num_nodes, 1, dtype=torch.float64), shift)
+
+
+def one_differs(rank, count, graph, how):
+    """Rank 1 does something else."""
+    other = rank == 1
+    if how == "version" and other:
+        metadata = SimpleNamespace(version=lambda name: "9.9.9")
+        with mock.patch("shiftstate.distributed.loading.metadata", metadata):
+            return ss.distributed.load(graph[0])
+    shift = ss.distributed.load(graph[other and how == "graph"])
+    torch.manual_seed(other and how == "weights")
+    layer = ss.LSSM(1, 2, 4 if other and how == "K" else 3).double()
+    return layer(torch.zeros(shift.num_nodes, 1, dtype=torch.float64), shift)
+
+
+def full_disk(rank, count, graph, data, file):
+    failure = OSError(28, "No space left on device")
+    with mock.patch("shiftstate.files.os.fsync", side_effect=failure) if rank == 0 else nullcontext():
+        fitted(rank, count, graph, data, file)
+
+
+def killed(rank, count, graph):
+    """Rank 1 ends in the middle of a call."""
+    shift = ss.distributed.load(graph)
+    torch.manual_seed(0)
+    layer = ss.LSSM(1, 2, 3, kernel="reference").double()
+    x = torch.zeros(shift.num_nodes, 1, dtype=torch.float64)
+    layer(x, shift)
+    if rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    layer(x, shift)

@@ -73,7 +73,7 @@ class World:
         for inbox, _ in self.boxes:
             inbox.put(None)
         for process in self.processes:
-            process.join(10)
+            process.join(2)
             process.kill()
 
 
