@@ -25,9 +25,7 @@ def files(tmp_path):
     u = random.integers(n, size=500)
     v = u // 20 * 20 + random.integers(20, size=500)
     label = np.arange(n) // 20
-    np.save(
-        tmp_path / "x.npy", np.eye(4, dtype=np.float32)[label] + 0.3 * random.normal(size=(n, 4)).astype(np.float32)
-    )
+    np.save(tmp_path / "x.npy", (np.eye(4)[label] + 0.3 * random.normal(size=(n, 4))).astype(np.float32))
     ends = [*zip(u, v, strict=True), *((i, i) for i in range(n))]
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n{a:02},n{b:02}\n" for a, b in ends))
     (tmp_path / "nodes.csv").write_text("id,kind\n" + "".join(f"n{i:02},k{label[i]}\n" for i in reversed(range(n))))
