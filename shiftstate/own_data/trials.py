@@ -136,7 +136,7 @@ class Trials:
             self._store(unit, trained)
             left = (time.monotonic() - began) / done * (len(missing) - done)
             end = f"; about {_duration(left)} left" if done < len(missing) else ""
-            self.say(f"[{done}/{len(missing)}] {unit}: {_outcome(trained.fit)}{end}")
+            self.say(f"[{done}/{len(missing)}] {unit}: {_outcome(unit, trained.fit)}{end}")
 
         try:
             sweep(missing, self.engine, finished, task=work)
@@ -209,10 +209,11 @@ def _here() -> Iterator[Pool]:
     yield Pool(_Here(), lambda: 1, ())
 
 
-def _outcome(fit: dict[str, Any]) -> str:
+def _outcome(unit: Unit, fit: dict[str, Any]) -> str:
     score = fit["valid_scores"][fit["look_epochs"].index(fit["best_epoch"])]
     metric = fit["metric"].replace("_", " ")
-    told = f"{metric} {score:.4g} on validation data, {len(fit['losses'])} epochs, {_duration(fit['seconds'])}"
+    data = "validation data" if unit.settings.task.endswith("classification") else "scaled validation data"
+    told = f"{metric} {score:.4g} on {data}, {len(fit['losses'])} epochs, {_duration(fit['seconds'])}"
     return told if fit["outcome"] == "finished" else f"{told} ({fit['outcome']})"
 
 

@@ -14,9 +14,10 @@ from shiftstate.estimators import Comparison
 from shiftstate.files import make_directory, write_whole
 from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.own_data.left.leaving import FILES, METRICS, PICTURES, graph_bytes, read_metrics, write_run
-from shiftstate.own_data.left.verdicts import sentence, table_of
+from shiftstate.own_data.left.verdicts import is_share, sentence, table_of
 from shiftstate.own_data.reading.problems import Problem
 from shiftstate.own_data.reading.splitting import PARTS
+from shiftstate.tasks import Metric
 
 FOLDER = "splits"
 LEVEL = 0.95
@@ -61,7 +62,7 @@ def _together(
     mean = {name: float(np.mean(values)) for name, values in others.items()}
     titles = {one.name: one.title for one in comparisons[0].others}
     rows: list[tuple[str, float, tuple[float, float] | None]] = [
-        (comparisons[0].model.title, float(np.mean(tests)), _interval(tests)[1:])
+        (comparisons[0].model.title, float(np.mean(tests)), _ends(metric, tests))
     ]
     rows += [(titles[name], mean[name], None) for name in names]
     return {
@@ -77,6 +78,12 @@ def _together(
         "splits": {name: run["seeds"]["mean"] for name, run in zip(settings.split, runs, strict=True)},
         "files_of": settings.split[best],
     }
+
+
+def _ends(metric: Metric, values: Sequence[float]) -> tuple[float, float]:
+    """The interval of a mean score; a share lies between 0 and 1."""
+    _, low, high = _interval(values)
+    return (max(low, 0.0), min(high, 1.0)) if is_share(metric) else (low, high)
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float, float]:

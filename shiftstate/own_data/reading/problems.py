@@ -171,6 +171,8 @@ def _signals(settings: TrainSettings, say: Say) -> tuple[NDArray[np.float64], li
     others = {settings.target, *settings.split, settings.groups}
     graph = _graph_for(settings, table, named, others, say)
     nodes = graph.names or series_names(table, graph.shift.num_nodes, others)
+    if graph.names is None:
+        say(f"{path.name}: column i of the signals belongs to node i")
     return signal_columns(table, nodes, others, missing, say), list(nodes), table, graph.shift
 
 
