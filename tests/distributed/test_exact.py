@@ -1,11 +1,13 @@
 """Many processes give the bits of one: outputs and gradients of signals exactly, those of weights to rounding."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shiftstate as ss
+from shiftstate.filters.fused.compiling.blocks import rows_per_block
 from tests.distributed import jobs
 from tests.distributed.worlds import world
 from tests.strategies import graphs, seeds
@@ -67,6 +69,29 @@ def test_every_layer_gives_the_bits_of_one_process(tmp_path, count):
             for weight, grad in grads.items():
                 size = grad.abs().max()
                 assert (found[2][weight] - grad).abs().max() <= EPS[x.dtype] * size, (name, options, weight)
+
+
+def test_kernels_that_begin_with_interior_rows_give_the_same_bits(tmp_path):
+    """Long parts: whole blocks of rows are done before the boundary rows arrive, there and back."""
+    n = 1700
+    place = np.arange(n - 1)
+    ends = np.stack([np.r_[place, place + 1, 5], np.r_[place + 1, place, n - 1]])  # a path, and one edge across it
+    weight = np.random.default_rng(0).normal(size=ends.shape[1]) / 2
+    shift = ss.Shift.from_edges(ends, weight, layout="sparse")
+    made = ss.distributed.partition(shift, tmp_path, 2, np.arange(n) * 2 // n)
+    assert min(part.interior for part in made.parts) > rows_per_block(n, 8 * 8)
+    generator = torch.Generator().manual_seed(8)
+    x = torch.randn(8, n, 2, generator=generator)
+    weight = torch.randn(8, n, 8, generator=generator)
+    calls = [
+        (name, {"in_channels": 2, "out_channels": 8, "K": 3, "kernel": "fused", "mixing": mixing}, x, weight)
+        for name, mixing in (("LSSM", "depthwise"), ("RSN", "depthwise"), ("GCNN", "depthwise"), ("GSN", "dense"))
+    ]
+    expected = jobs.layer_calls(0, None, shift.to(torch.float32), calls)
+    for answers in world(2).run(jobs.layer_calls, tmp_path, calls):
+        for (y, dx, *_), found in zip(expected, answers, strict=True):
+            assert torch.equal(found[0], y)
+            assert torch.equal(found[1], dx)
 
 
 @pytest.mark.parametrize("kernel", ["fused", "reference"])
