@@ -21,7 +21,7 @@ def side_by_side(runs: Sequence[Path]) -> str:
         shown = " and ".join(sorted(f"{task} by {metric}" for task, metric in kinds))
         raise ValueError(f"the runs are of {shown}; expected runs of one task and metric")
     ((_, metric),) = kinds
-    width = max(len(str(run)) for run in runs)
+    width = max(3, *(len(str(run)) for run in runs))
     lines = [f"{'run':{width}}  filter  K    {metric} on test data"]
     for run, one in zip(runs, found, strict=True):
         K = one.get("settings", {}).get("K", "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import io
+import logging
 import tempfile
 import warnings
 from importlib import import_module
@@ -200,6 +201,7 @@ def _traced(function: Function, x: Tensor) -> bytes:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter's own, on versions of its parts
         file = Path(folder) / "model.onnx"
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it warns of packages that nobody asked for
         torch.onnx.export(
             function,
             (x,),
