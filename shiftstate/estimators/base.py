@@ -20,7 +20,7 @@ from torch import Tensor
 from shiftstate.checks import check_device, check_name
 from shiftstate.estimators.defaults import Settings, choose
 from shiftstate.estimators.inputs import as_shift, names_of
-from shiftstate.estimators.model import EstimatorNetwork, build_network
+from shiftstate.estimators.model import EstimatorNetwork, Members, build_network, joined
 from shiftstate.estimators.progress import TrainingLine
 from shiftstate.estimators.scaling import Scaler
 from shiftstate.estimators.storage import read_estimator, write_estimator
@@ -117,15 +117,20 @@ class Estimator(BaseEstimator):
         self.readout_ = readout
         channels = (data.x if hasattr(data, "x") else data.train.x).shape[-1]
         self.n_features_in_ = self.__dict__.get("n_features_in_", channels)
-        settings = self.settings_
+        trained = [self._train_member(shift, data, seed + one, channels) for one in range(self.settings_.members)]
+        self.fit_: Fit = trained[0][0]
+        self.model_ = joined([network for _, network in trained])
+
+    def _train_member(self, shift: Shift, data: Any, seed: int, channels: int) -> tuple[Fit, EstimatorNetwork]:
+        """One network, trained from a start of its own."""
+        settings, task = self.settings_, self.task()
         with seeded(seed), TrainingLine(settings.epochs, task.metric.title, self.verbose) as line:
-            self.model_ = self._build(channels)
-            self._prepare(shift, data)
-            encoder = self.model_.encoder
-            if encoder is not None and hasattr(data, "x"):
-                encoder.remember(data.x)
-            self.fit_: Fit = fit(
-                self.model_,
+            network = self._build_member(channels)
+            self._prepare(network, shift, data)
+            if network.encoder is not None and hasattr(data, "x"):
+                network.encoder.remember(data.x)
+            done = fit(
+                network,
                 shift,
                 data,
                 task=task,
@@ -141,13 +146,17 @@ class Estimator(BaseEstimator):
                 device=self.device,
                 progress=line,
             )
-        if encoder is not None:
-            encoder.forget()
+        if network.encoder is not None:
+            network.encoder.forget()
+        return done, network
 
-    def _prepare(self, shift: Shift, data: Any) -> None:
+    def _prepare(self, network: EstimatorNetwork, shift: Shift, data: Any) -> None:
         """Before the first step; a place for what an estimator starts its network with."""
 
-    def _build(self, channels: int) -> EstimatorNetwork:
+    def _build(self, channels: int) -> EstimatorNetwork | Members:
+        return joined([self._build_member(channels) for _ in range(self.settings_.members)])
+
+    def _build_member(self, channels: int) -> EstimatorNetwork:
         settings, (kind, options) = self.settings_, self.readout_
         readout: Readout = READOUTS[kind](**options)
         first = settings.channels if settings.encode else channels
@@ -164,7 +173,7 @@ class Estimator(BaseEstimator):
         )
 
     def _settings(self, **counts: Any) -> Settings:
-        chosen = choose(forecast=self.forecasts, filter=self.filter, **counts)
+        chosen = choose(forecast=self.forecasts, **counts)
         names = {field.name for field in fields(Settings)} & {field.name for field in fields(self)}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         settings = replace(Settings(), **{**chosen, **given})

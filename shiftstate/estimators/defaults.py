@@ -38,9 +38,11 @@ class Settings:
     """Whether a linear map leads past every filter and a batch norm follows, as deep networks need it."""
     linear: bool = False
     """Whether a linear path leads past everything."""
+    members: int = 1
+    """Networks that are trained from different starts, whose outputs are averaged."""
 
     def __post_init__(self) -> None:
-        for name, least in (("K", 0), ("channels", 1), ("layers", 1), ("epochs", 1), ("patience", 1)):
+        for name, least in (("K", 0), ("channels", 1), ("layers", 1), ("epochs", 1), ("patience", 1), ("members", 1)):
             check_whole(name, getattr(self, name), least)
         _check_number("dropout", self.dropout, lambda share: 0 <= share < 1, "a share from 0 to less than 1")
         _check_number("learning_rate", self.learning_rate, lambda rate: rate > 0, "a number above 0")
@@ -54,7 +56,7 @@ class Settings:
 
 FEW_LABELS = {
     "K": 8, "channels": 64, "encode": True, "input": "first", "dropout": 0.7, "weight_decay": 1.0, "epochs": 400,
-    "patience": 60,
+    "patience": 60, "members": 3,
 }  # fmt: skip
 """Nodes with few labels per feature: what overfits is weighed down, the graph is read widely."""
 SHALLOW = {**FEW_LABELS, "dropout": 0.3, "weight_decay": 0.1}
@@ -67,7 +69,7 @@ DEEP = {
 FORECAST = {"K": 2, "input": "first", "learning_rate": 3e-3, "batch_size": 32, "patience": 10, "linear": True}
 
 
-def choose(*, per_node: bool, targets: int, features: int, samples: int, forecast: bool, filter: str) -> dict[str, Any]:
+def choose(*, per_node: bool, targets: int, features: int, samples: int, forecast: bool) -> dict[str, Any]:
     """The settings for a task.
 
     Args:
@@ -76,15 +78,12 @@ def choose(*, per_node: bool, targets: int, features: int, samples: int, forecas
         features: channels of a signal.
         samples: signals to learn from.
         forecast: whether later values of the signals themselves are the targets.
-        filter: its name; the linear one is read further.
     """
     if forecast:
         return FORECAST
     if per_node:
         enough = SHALLOW if targets < MANY else DEEP
-        if targets >= FEW * features:
-            return enough
-        return {**FEW_LABELS, "K": 10} if filter == "gcnn" else FEW_LABELS
+        return enough if targets >= FEW * features else FEW_LABELS
     return {"channels": 16, "batch_size": min(32, max(1, samples // 4))}
 
 

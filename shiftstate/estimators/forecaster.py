@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from shiftstate.checks import check_name, check_whole
 from shiftstate.estimators.base import Estimator, parts
 from shiftstate.estimators.inputs import as_array, as_shift, names_of
-from shiftstate.estimators.model import shifted
+from shiftstate.estimators.model import EstimatorNetwork, shifted
 from shiftstate.estimators.scaling import Scaler
 from shiftstate.graphs import Shift
 from shiftstate.tasks import NodeRegression, Task
@@ -168,9 +168,9 @@ class Forecaster(RegressorMixin, Estimator):
             )
         return np.where(values == 0, np.nan, values) if self.missing == "zero" else values
 
-    def _prepare(self, shift: Shift, data: Any) -> None:
+    def _prepare(self, network: EstimatorNetwork, shift: Shift, data: Any) -> None:
         """Start the linear filter at the least-squares forecast."""
-        linear = self.model_.linear
+        linear = network.linear
         if linear is None:
             return
         x = shifted(data.train.x, shift, self.settings_.K).numpy()

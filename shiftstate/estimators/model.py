@@ -1,6 +1,6 @@
 """The network that estimators train: an encoder, filters with dropout around them, and paths that lead past them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -120,6 +120,23 @@ class EstimatorNetwork(nn.Module):
         for name, parameter in self.named_parameters():
             if name.rpartition(".")[2] in ("mix", "project", "weight") and parameter.dim() == 2:
                 yield parameter
+
+
+class Members(nn.Module):
+    """The mean of the outputs of several networks that were trained from different starts."""
+
+    def __init__(self, members: Sequence[EstimatorNetwork]) -> None:
+        super().__init__()
+        self.members = nn.ModuleList(members)
+
+    def forward(self, x: Tensor, shift: Shift) -> Tensor:
+        """x (…, N, G) → what the readouts give."""
+        return torch.stack([member(x, shift) for member in self.members]).mean(0)
+
+
+def joined(members: Sequence[EstimatorNetwork]) -> EstimatorNetwork | Members:
+    """A single network as it is, several as their mean."""
+    return members[0] if len(members) == 1 else Members(members)
 
 
 def shifted(x: Tensor, shift: Shift, K: int) -> Tensor:

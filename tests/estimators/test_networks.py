@@ -104,9 +104,7 @@ def test_filters_start_as_means_over_hops():
     [(140, 1433, FEW_LABELS), (5000, 7, DEEP), (300, 7, SHALLOW), (100, 7, FEW_LABELS), (1624, 1433, FEW_LABELS)],
 )
 def test_nodes_are_learned_by_how_many_labels_and_features_there_are(targets, features, expected):
-    assert (
-        choose(per_node=True, targets=targets, features=features, samples=1, forecast=False, filter="rsn") == expected
-    )
+    assert choose(per_node=True, targets=targets, features=features, samples=1, forecast=False) == expected
 
 
 def test_a_deep_network_is_trained_stored_and_read_again(tmp_path, monkeypatch):
@@ -131,3 +129,17 @@ def test_a_long_training_shows_how_far_it_is_and_wipes_the_line(capsys, monkeypa
     with lines.TrainingLine(40, "log loss") as line:  # no terminal
         line(Epoch(10, 1.0, 0.5))
     assert capsys.readouterr().err == ""
+
+
+def test_members_are_averaged_stored_and_read_again(tmp_path):
+    x = np.random.default_rng(0).normal(size=(N, 3))
+    model = NodeClassifier("gcnn", epochs=4).fit(SHIFT, x, np.where(x[:, 0] > 0, "a", "b"))
+    assert model.settings_.members == len(model.model_.members) == 3
+    scaled = torch.from_numpy(model.scaler_(x))
+    each = [member.eval()(scaled, model._normalized(SHIFT)) for member in model.model_.members]
+    assert not torch.allclose(each[0], each[1])
+    expected = torch.stack(each).mean(0).softmax(-1).detach().numpy()
+    np.testing.assert_allclose(model.predict_proba(SHIFT, x), expected, atol=1e-6)
+    model.save(tmp_path / "model.safetensors")
+    again = NodeClassifier.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(SHIFT, x), model.predict_proba(SHIFT, x))
