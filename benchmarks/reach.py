@@ -4,7 +4,6 @@ python benchmarks/reach.py figure     # docs/figures/reach.svg and .png
 python benchmarks/reach.py lens       # half a minute: the reach of a GSN at 10 hops
 """
 
-import json
 import sys
 from pathlib import Path
 
@@ -16,32 +15,26 @@ from shiftstate.lens.reach import reach
 from shiftstate.machine.presets import load_preset
 from shiftstate.machine.run import train
 from shiftstate.pictures import render
+from shiftstate.studies.reach.record import as_table, read, title
 from shiftstate.studies.reach.shared import COLORS, OURS
 from shiftstate.studies.ring import STUDY
 
 DOCS = Path(__file__).parents[1] / "docs"
-TITLES = {
-    "tagconv": "TAGConv",
-    "chebconv": "ChebConv",
-    "resgcn": "GCN, residual",
-    "adgn": "A-DGN",
-    "graphcon": "GraphCON",
-}
 
 
 def figure() -> None:
     """Score against d for every model of the records."""
     drawing = Figure(figsize=(9, 4), layout="constrained")
     axes = drawing.subplots(1, 2)
-    for axis, record, title in ((axes[0], "ring", "R²"), (axes[1], "unbroken", "accuracy")):
-        rows = json.loads((DOCS / "results" / record / "summary.json").read_text(encoding="utf-8"))
+    for axis, record, measure in ((axes[0], "ring", "R²"), (axes[1], "unbroken", "accuracy")):
+        rows = read(DOCS / "results" / record)
         for name in COLORS:
             points = sorted((row["hop_limit"], row["mean"]) for row in rows if row["filter"] == name)
-            width = 2.4 if name in OURS else 1.1
-            label = TITLES.get(name, name.upper())
-            axis.plot(*zip(*points, strict=True), "o-", color=COLORS[name], linewidth=width, markersize=4, label=label)
+            style = {"color": COLORS[name], "linewidth": 2.4 if name in OURS else 1.1, "label": title(name)}
+            if points:
+                axis.plot(*zip(*points, strict=True), "o-", markersize=4, **style)
         axis.set_xlabel("d, hops")
-        axis.set_ylabel(title)
+        axis.set_ylabel(measure)
         axis.set_xticks(sorted({row["hop_limit"] for row in rows}))
     axes[0].set_title("Ring transfer, distance 1 … d", fontsize="medium")
     axes[1].set_title("Unbroken path of d hops", fontsize="medium")
@@ -52,6 +45,11 @@ def figure() -> None:
     )
     for kind in ("svg", "png"):
         write_whole(DOCS / "figures" / f"reach.{kind}", render(drawing, kind))
+
+
+def table() -> None:
+    """The table of docs/reach.md."""
+    print(as_table(DOCS / "results"), end="")
 
 
 def lens() -> None:
@@ -70,4 +68,4 @@ def lens() -> None:
 
 
 if __name__ == "__main__":
-    {"figure": figure, "lens": lens}[sys.argv[1]]()
+    {"figure": figure, "table": table, "lens": lens}[sys.argv[1]]()

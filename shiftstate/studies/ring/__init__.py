@@ -66,15 +66,16 @@ def network(trial: m.Trial, drawn: SimpleNamespace) -> nn.Module:
 
     def nearer(hops: int, count: int) -> SimpleNamespace:
         generator = torch.Generator().manual_seed(trial.seed("data", trial.unit, hops, 1))
-        train, valid = (draw(trial["distance"], hops, size, generator) for size in (count, trial.settings.data.valid))
-        return SimpleNamespace(shift=ring(2 * hops + 4), train=train, valid=valid, test=None)
+        nodes, sizes = drawn.shift.num_nodes, (count, trial.settings.data.valid)
+        train, valid = (draw(trial["distance"], hops, size, generator, nodes) for size in sizes)
+        return SimpleNamespace(shift=drawn.shift, train=train, valid=valid, test=None)
 
     return warmed_up(trial, build(trial, drawn), nearer, TASK)
 
 
-def draw(distance: str, d: int, count: int, generator: torch.Generator) -> SimpleNamespace:
+def draw(distance: str, d: int, count: int, generator: torch.Generator, nodes: int = 0) -> SimpleNamespace:
     """So many rings: x (count, N, 3), y (count, N), and a mask of the nodes that count. Ring i is 1 + i mod d hops."""
-    nodes, rows = 2 * d + 4, torch.arange(count)
+    nodes, rows = nodes or 2 * d + 4, torch.arange(count)
     hops = 1 + rows % d if distance == "up to d" else torch.full((count,), d)
     side = 2 * torch.randint(2, (count,), generator=generator) - 1
     source = torch.randint(nodes, (count,), generator=generator)

@@ -67,21 +67,22 @@ def network(trial: m.Trial, drawn: SimpleNamespace) -> nn.Module:
 
     def nearer(hops: int, count: int) -> SimpleNamespace:
         generator = torch.Generator().manual_seed(trial.seed("data", trial.unit, hops, 1))
-        train, valid = (draw(hops, size, generator) for size in (count, trial.settings.data.valid))
-        return SimpleNamespace(shift=ring(3 * hops + 1), train=train, valid=valid, test=None)
+        nodes, sizes = drawn.shift.num_nodes, (count, trial.settings.data.valid)
+        train, valid = (draw(hops, size, generator, nodes) for size in sizes)
+        return SimpleNamespace(shift=drawn.shift, train=train, valid=valid, test=None)
 
     return warmed_up(trial, build(trial, drawn), nearer, TASK)
 
 
-def draw(d: int, count: int, generator: torch.Generator) -> SimpleNamespace:
+def draw(d: int, count: int, generator: torch.Generator, nodes: int = 0) -> SimpleNamespace:
     """So many rings: x (count, N, 3), y (count, N), and a mask of the targets."""
-    nodes, rows = 3 * d + 1, torch.arange(count)
+    nodes, rows = nodes or 3 * d + 1, torch.arange(count)
     source = torch.randint(nodes, (count,), generator=generator)
     open_side = 2 * torch.randint(2, (count,), generator=generator) - 1
     closed = torch.randint(1, d, (count,), generator=generator)  # hops from the source, on the other arm
     x = torch.zeros(count, nodes, 3)
     x[..., 0] = 1.0
-    for step in range(d + 1, 2 * d + 1):  # the middle
+    for step in range(d + 1, nodes - d):  # the middle
         x[rows, (source + step) % nodes, 0] = torch.randint(2, (count,), generator=generator).float()
     x[rows, (source - open_side * closed) % nodes, 0] = 0.0
     x[rows, source, 1] = 1.0

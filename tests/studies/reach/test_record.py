@@ -1,0 +1,43 @@
+"""The records of long reach: the page says what they say, and a recorded training begins again."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from shiftstate.machine.run import run
+from shiftstate.machine.trial import parse_trial
+from shiftstate.studies import ring, unbroken
+from shiftstate.studies.reach.record import as_table
+
+DOCS = Path(__file__).parents[3] / "docs"
+STUDIES = {"ring": ring.STUDY, "ring_far": ring.STUDY, "ring_parts": ring.STUDY, "unbroken": unbroken.STUDY}
+RECORDS = [name for name in STUDIES if (DOCS / "results" / name / "realizations.csv").exists()]
+
+
+def recorded(name):
+    with (DOCS / "results" / name / "realizations.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_of_the_page_is_that_of_the_records():
+    assert as_table(DOCS / "results") in (DOCS / "reach.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_every_model_of_a_record_has_the_same_size(name):
+    sizes = {row["filter"]: int(row["parameters"]) for row in recorded(name)}
+    assert all(abs(size - 4000) <= 200 for filter, size in sizes.items() if filter != "average")
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_recorded_configuration_is_one_of_the_study(name):
+    for row in recorded(name):
+        assert parse_trial(STUDIES[name], row["config"]).id == row["id"]
+
+
+def test_the_first_epoch_of_a_recorded_training_comes_again():
+    row = next(row for row in recorded("ring") if (row["filter"], row["hop_limit"]) == ("mlp", "10"))
+    outcome = run(parse_trial(ring.STUDY, row["config"]))
+    assert outcome.losses[0] == pytest.approx(json.loads(row["curve"])["loss"][0], rel=1e-4)
