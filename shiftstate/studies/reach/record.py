@@ -28,7 +28,7 @@ def title(filter: str) -> str:
 def as_table(records: Path) -> str:
     """Means over draws, of the records in a directory; a dash where nothing was run."""
     means: dict[tuple[str, int], dict[str, float]] = {}
-    for name in STUDIES:
+    for name in (name for name in STUDIES if (records / name).is_dir()):
         for row in read(records / name):
             means.setdefault((name, row["hop_limit"]), {})[row["filter"]] = row["mean"]
     places = sorted(means, key=lambda place: (list(STUDIES).index(place[0]), place[1]))
