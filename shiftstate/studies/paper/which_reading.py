@@ -22,7 +22,7 @@ NOT_RUN = "not run"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim in one reading."""
 
     verdict: str = NOT_RUN
@@ -35,7 +35,7 @@ class Standing:
     """How a reading stands to the paper."""
 
     name: str
-    claims: Mapping[str, Judged]
+    claims: Mapping[str, JudgedClaim]
     """By the claim's text, for all of the paper's."""
     means: tuple[float, ...]
     """Distances of the cells' means from the published ones."""
@@ -102,7 +102,7 @@ def _by_dependence(rows: Sequence[Standing]) -> list[str]:
     return lines
 
 
-def _judged(judged: Judged) -> str:
+def _judged(judged: JudgedClaim) -> str:
     if judged.verdict == NOT_RUN:
         return "–"
     return judged.verdict + ("" if judged.effect is None else f" ({100 * judged.effect:+.0f})")
@@ -117,12 +117,12 @@ def _of(directory: Path) -> Iterator[Standing]:
         yield from _one_by_one(directory / ONE_BY_ONE)
         return
     rows = _rows(directory, "claims.json", ("claim", "verdict", "effect"))
-    found = {row["claim"]: Judged(row["verdict"], row["effect"]) for row in rows}
+    found = {row["claim"]: JudgedClaim(row["verdict"], row["effect"]) for row in rows}
     cells = _rows(directory, "summary.json", ("mean", "std", "paper_mean", "paper_std"))
     published = [row for row in cells if row["paper_mean"] is not None]
     yield Standing(
         directory.resolve().name,
-        {claim.text: found.get(claim.text, Judged()) for claim in paper_claims()},
+        {claim.text: found.get(claim.text, JudgedClaim()) for claim in paper_claims()},
         tuple(abs(row["mean"] - row["paper_mean"]) / row["paper_std"] for row in published),
         tuple(abs(row["std"] - row["paper_std"]) / row["paper_std"] for row in published if row["std"] is not None),
     )
@@ -139,7 +139,7 @@ def _one_by_one(path: Path) -> Iterator[Standing]:
             for (reading, filter), own in scores.items()
             if reading == name
         }
-        judged = {one.claim: Judged(one.verdict, one.effect) for one in judge(cells, paper_claims())}
+        judged = {one.claim: JudgedClaim(one.verdict, one.effect) for one in judge(cells, paper_claims())}
         yield Standing(name, judged, (), (), whole=False)
 
 
