@@ -9,6 +9,9 @@ from shiftstate.commands.console import plain_console, telling
 
 TASKS = "node-classification, node-regression, signal-classification, signal-regression or forecast"
 
+NO_SETTINGS = ("set", "config", "init", "dry_run", "workers", "engine", "scheduler", "graph")
+"""Options of `train` that say how to run, not what; ``graph`` leads to another command before it comes here."""
+
 
 def add_to(app: typer.Typer) -> None:
     """Make the commands known."""
@@ -54,13 +57,10 @@ def train(
     workers: Annotated[int | None, typer.Option(help="processes; as many as cores by default")] = None,
     engine: Annotated[str, typer.Option(help="local, or dask")] = "local",
     scheduler: Annotated[str | None, typer.Option(help="address of a Dask scheduler")] = None,
+    graph: Annotated[Path | None, typer.Option(help="a graph in parts; for its options add --help")] = None,
 ) -> None:
     """Train on your own graph, and say whether the graph helps."""
-    given = {
-        key: value
-        for key, value in locals().items()
-        if value is not None and key not in ("set", "config", "init", "dry_run", "workers", "engine", "scheduler")
-    }
+    given = {key: value for key, value in locals().items() if value is not None and key not in NO_SETTINGS}
     from shiftstate.own_data.asking.config import model_options, settings_of
 
     if init is not None:
