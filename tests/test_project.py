@@ -1,5 +1,6 @@
 """The files around the package agree with it and with each other."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -85,3 +86,12 @@ def test_make_reproduce_all_gives_the_texts_where_they_are(tmp_path, found):
     command = ["make", "-n", "reproduce-all", f"TEXTS={texts}"]
     lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert (f"--texts {texts}" in lines) == found
+
+
+def test_no_two_classes_have_one_name():
+    homes: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "shiftstate").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 
 from shiftstate.distributed.exchange import RowExchange
-from shiftstate.distributed.parts.cut import Half, Part
+from shiftstate.distributed.parts.cut import GraphPart, Half
 from shiftstate.distributed.parts.folder import Manifest, read_manifest, read_part
 from shiftstate.distributed.ranks import Ranks
 from shiftstate.distributed.shift import PartitionedShift, made
@@ -47,7 +47,7 @@ def load(folder: str | os.PathLike[str], group: Any = None) -> PartitionedShift:
     return _shift(*found, ranks)
 
 
-def _read(folder: Path, ranks: Ranks | None) -> tuple[Manifest, Part, list[str] | None]:
+def _read(folder: Path, ranks: Ranks | None) -> tuple[Manifest, GraphPart, list[str] | None]:
     manifest = read_manifest(folder)
     rank, count = (0, 1) if ranks is None else (ranks.rank, ranks.count)
     if len(manifest.parts) != count:
@@ -57,7 +57,7 @@ def _read(folder: Path, ranks: Ranks | None) -> tuple[Manifest, Part, list[str] 
     return manifest, *read_part(folder / manifest.parts[rank].file, manifest.graph)
 
 
-def _shift(manifest: Manifest, part: Part, names: list[str] | None, ranks: Ranks | None) -> PartitionedShift:
+def _shift(manifest: Manifest, part: GraphPart, names: list[str] | None, ranks: Ranks | None) -> PartitionedShift:
     _check(part, len(manifest.parts))
     halves = (part.rows, part.columns)
     tensors = [torch.from_numpy(array) for half in halves for array in (half.crow, half.col, half.values)]
@@ -70,7 +70,7 @@ def _exchange(half: Half, ranks: Ranks | None) -> RowExchange:
     return RowExchange(ranks, torch.from_numpy(half.send), half.sent.tolist(), half.received.tolist())
 
 
-def _check(part: Part, parts: int) -> None:
+def _check(part: GraphPart, parts: int) -> None:
     """Raise where a file would lead outside of its arrays."""
     n = len(part.nodes)
     for half in (part.rows, part.columns):

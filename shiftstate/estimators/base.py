@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from torch import Tensor
 
 from shiftstate.checks import check_device, check_name
-from shiftstate.estimators.defaults import Settings, choose
+from shiftstate.estimators.defaults import NetworkSettings, choose
 from shiftstate.estimators.inputs import as_shift, names_of
 from shiftstate.estimators.model import EstimatorNetwork, Members, build_network, joined
 from shiftstate.estimators.progress import TrainingLine
@@ -172,11 +172,11 @@ class Estimator(BaseEstimator):
             linear=settings.linear,
         )
 
-    def _settings(self, **counts: Any) -> Settings:
+    def _settings(self, **counts: Any) -> NetworkSettings:
         chosen = choose(forecast=self.forecasts, **counts)
-        names = {field.name for field in fields(Settings)} & {field.name for field in fields(self)}
+        names = {field.name for field in fields(NetworkSettings)} & {field.name for field in fields(self)}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        settings = replace(Settings(), **{**chosen, **given})
+        settings = replace(NetworkSettings(), **{**chosen, **given})
         if settings.batch_size is not None and settings.batch_size > counts["samples"]:
             settings = replace(settings, batch_size=None)
         return settings
@@ -241,7 +241,7 @@ class Estimator(BaseEstimator):
 
     def _restore(self, described: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         """The fitted state from a file."""
-        self.settings_ = Settings(**described["settings"])
+        self.settings_ = NetworkSettings(**described["settings"])
         kind, options = described["readout"]
         self.readout_ = (kind, options)
         self.normalization_ = check_name("normalization", described["normalization"], NORMALIZATIONS)

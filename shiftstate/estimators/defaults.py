@@ -16,7 +16,7 @@ MANY = 1000
 
 
 @dataclass(frozen=True)
-class Settings:
+class NetworkSettings:
     """What a network is built and trained with."""
 
     K: int = 4

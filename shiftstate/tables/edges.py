@@ -22,7 +22,7 @@ ROOM = 4
 Ends = NDArray[np.int64]
 
 
-class Columns(NamedTuple):
+class EdgeColumns(NamedTuple):
     """Columns of an edge list; None where they are to be guessed."""
 
     source: str | None
@@ -31,7 +31,7 @@ class Columns(NamedTuple):
 
 
 def edges_of(
-    table: Table, columns: Columns, nodes: Sequence[str] | None
+    table: Table, columns: EdgeColumns, nodes: Sequence[str] | None
 ) -> tuple[Ends, NDArray[np.float64] | None, list[str], list[str]]:
     """Edges (2, E) as positions of nodes, their weights, the names of the nodes, and what was decided."""
     if len(table.columns) < 2:

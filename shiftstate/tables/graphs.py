@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from shiftstate.files import open_regular
 from shiftstate.graphs import Shift
-from shiftstate.tables.edges import Columns, assembled, edges_of, strangers_named
+from shiftstate.tables.edges import EdgeColumns, assembled, edges_of, strangers_named
 from shiftstate.tables.matrices import MATRICES, read_array, read_arrays
 from shiftstate.tables.reading import read_table
 from shiftstate.tables.table import Table, first_line
@@ -52,7 +52,7 @@ def read_graph(
     """
     path = Path(path)
     kind = path.suffix.lower()
-    columns = Columns(source, target, weight)
+    columns = EdgeColumns(source, target, weight)
     if kind in MATRICES:
         return _from_arrays(path, nodes, directed)
     if kind in (".graphml", ".xml"):

@@ -21,7 +21,7 @@ KIND = "training"
 
 
 @dataclass
-class Progress:
+class TrainingState:
     """What changes while a model is trained."""
 
     model: nn.Module
@@ -56,7 +56,7 @@ class Checkpoints:
         self.settings = dict(settings or {})
         self._last = time.monotonic()
 
-    def resume(self, kept: Progress, ranks: Alone) -> tuple[int, float]:
+    def resume(self, kept: TrainingState, ranks: Alone) -> tuple[int, float]:
         """Put everything back; returns the epochs done, and the limit of the loss."""
         found, failure = None, None
         if self.goes_on and self.path.exists():
@@ -81,7 +81,7 @@ class Checkpoints:
                 f"expected {', '.join(f'{name} = {self.settings.get(name)!r}' for name in other[:3])}, or another path"
             )
 
-    def keep(self, kept: Progress, epoch: int, limit: float, ranks: Alone, last: bool) -> None:
+    def keep(self, kept: TrainingState, epoch: int, limit: float, ranks: Alone, last: bool) -> None:
         """Write the file if it is time; every process waits for it, and learns if it could not be written."""
         due = time.monotonic() - self._last >= 60 * self.minutes
         if not last and not ranks.any(due):
@@ -95,7 +95,7 @@ class Checkpoints:
         ranks.together(failure)
         self._last = time.monotonic()
 
-    def _described(self, kept: Progress, epoch: int, limit: float, best: dict[str, float]) -> dict[str, Any]:
+    def _described(self, kept: TrainingState, epoch: int, limit: float, best: dict[str, float]) -> dict[str, Any]:
         return {
             "settings": self.settings,
             "epoch": epoch,
@@ -109,7 +109,7 @@ class Checkpoints:
         }
 
 
-def _tensors(kept: Progress) -> dict[str, Tensor]:
+def _tensors(kept: TrainingState) -> dict[str, Tensor]:
     tensors = {f"model.{name}": tensor for name, tensor in kept.model.state_dict().items()}
     tensors |= {f"best.{name}": tensor for name, tensor in kept.judge.weights.items()}
     for number, state in kept.optimizer.state_dict()["state"].items():
@@ -117,7 +117,7 @@ def _tensors(kept: Progress) -> dict[str, Tensor]:
     return tensors | {"order": kept.order.get_state()}
 
 
-def _restored(kept: Progress, description: dict[str, Any], tensors: dict[str, Tensor]) -> tuple[int, float]:
+def _restored(kept: TrainingState, description: dict[str, Any], tensors: dict[str, Tensor]) -> tuple[int, float]:
     def under(head: str) -> dict[str, Tensor]:
         return {name.removeprefix(head): tensor for name, tensor in tensors.items() if name.startswith(head)}
 

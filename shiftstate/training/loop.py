@@ -12,7 +12,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from shiftstate.graphs import Shift
 from shiftstate.tasks import Task
 from shiftstate.training.arguments import check_call, check_numbers, check_task
-from shiftstate.training.checkpoints import Checkpoints, Progress
+from shiftstate.training.checkpoints import Checkpoints, TrainingState
 from shiftstate.training.judge import Judge
 from shiftstate.training.optimizer import adam, scheduled
 from shiftstate.training.parts import Part, Splits, check_dtype, evaluated, read_parts
@@ -114,7 +114,7 @@ def fit(
     began = time.perf_counter()
     losses: list[float] = []
     diverged, limit, done = False, 0.0, 0
-    kept = Progress(model, optimizer, steps.schedule, steps.order, judge, losses)
+    kept = TrainingState(model, optimizer, steps.schedule, steps.order, judge, losses)
     if checkpoints is not None:
         done, limit = checkpoints.resume(kept, shift.ranks)
     for number in range(done + 1, epochs + 1):

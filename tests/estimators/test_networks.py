@@ -7,7 +7,7 @@ import torch
 import shiftstate as ss
 from shiftstate.estimators import NodeClassifier
 from shiftstate.estimators import progress as lines
-from shiftstate.estimators.defaults import DEEP, FEW_LABELS, SHALLOW, Settings, choose
+from shiftstate.estimators.defaults import DEEP, FEW_LABELS, SHALLOW, NetworkSettings, choose
 from shiftstate.estimators.model import EstimatorNetwork, build_network, shifted
 from shiftstate.training.optimizer import adam
 from shiftstate.training.result import Epoch
@@ -25,7 +25,7 @@ def network(filter="rsn", *, layers=1, features=None, around=False, linear=False
         K,
         ss.NodeReadout(num_outputs=3),
         input="first",
-        wanted=Settings(channels=channels).options(),
+        wanted=NetworkSettings(channels=channels).options(),
     )
     return EstimatorNetwork(built, 0.5, features=features, around=around, linear=linear)
 

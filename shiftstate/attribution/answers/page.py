@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from shiftstate.attribution.answers.rolling import draw_rolling
-from shiftstate.attribution.answers.verdict import NONE, UNDECIDED, Reasons, Verdict
+from shiftstate.attribution.answers.verdict import NONE, UNDECIDED, Reasons, TextVerdict
 from shiftstate.attribution.attributor import Attributor
 from shiftstate.attribution.labels import render_names
 
@@ -17,7 +17,7 @@ td, th { padding: .15rem .8rem .15rem 0; text-align: left; }
 """
 
 
-def verdict_page(attributor: Attributor, verdicts: Sequence[Verdict]) -> str:
+def verdict_page(attributor: Attributor, verdicts: Sequence[TextVerdict]) -> str:
     """All verdicts of one call."""
     held = attributor.held_out_[attributor.recommended_]
     parts = [
@@ -37,7 +37,7 @@ def verdict_page(attributor: Attributor, verdicts: Sequence[Verdict]) -> str:
     return "\n".join(parts)
 
 
-def _section(verdict: Verdict) -> str:
+def _section(verdict: TextVerdict) -> str:
     rows = [
         f"<tr><td>{escape(author)}</td><td>{p:.3f}</td><td>{100 * verdict.votes[author]:.0f} %</td>"
         f"<td><span class='bar' style='width:{16 * p:.2f}rem'></span></td></tr>"
@@ -64,7 +64,7 @@ def _section(verdict: Verdict) -> str:
     )
 
 
-def stranger_sentence(verdict: Verdict) -> str:
+def stranger_sentence(verdict: TextVerdict) -> str:
     """In words, whether it may be none of the authors."""
     author = next(iter(verdict.probabilities))
     nearest = (

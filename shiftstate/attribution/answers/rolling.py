@@ -3,14 +3,14 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from shiftstate.attribution.answers.verdict import Verdict
+from shiftstate.attribution.answers.verdict import TextVerdict
 from shiftstate.attribution.labels import plain
 
 COLORS = ("#c8553d", "#3b76b8", "#4f8f5b", "#8a6fb0", "#c99a2e")
 OTHER = "#d5d8dc"
 
 
-def draw_rolling(verdict: Verdict) -> Figure:
+def draw_rolling(verdict: TextVerdict) -> Figure:
     """Probabilities of the five likeliest authors along the text, stacked; the rest in grey."""
     figure = Figure(figsize=(9, 2.6), layout="constrained")
     axis = figure.add_subplot()

@@ -22,7 +22,7 @@ Reasons = list[tuple[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class TextVerdict:
     """Who wrote a text."""
 
     title: str
@@ -72,7 +72,7 @@ class Verdict:
         }
 
 
-def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SURE) -> Verdict:
+def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SURE) -> TextVerdict:
     """Ask the recommended model, the others, and the impostors."""
     encoded = attributor.encode(text, title)
     pieces = attributor.cut(encoded)
@@ -94,7 +94,7 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
         attributor, np.asarray(pieces.pairs.mean(0)).ravel(), int(order[0]), int(order[1])
     )
     at, rolling = _roll(attributor, encoded)
-    return Verdict(
+    return TextVerdict(
         title,
         len(encoded),
         len(pieces),

@@ -29,7 +29,7 @@ class Half:
 
 
 @dataclass(frozen=True)
-class Part:
+class GraphPart:
     """What one process holds."""
 
     nodes: Array
@@ -72,11 +72,11 @@ class Cut:
         found: Array = far[np.lexsort((self.place[far], self.part[far]))]
         return found
 
-    def cut(self) -> Iterator[Part]:
+    def cut(self) -> Iterator[GraphPart]:
         """The parts, one after the other."""
         for p, nodes in enumerate(self.nodes):
             halves = [self._half(which, p) for which in (0, 1)]
-            yield Part(nodes, int(self.inner[nodes].sum()), *halves)
+            yield GraphPart(nodes, int(self.inner[nodes].sum()), *halves)
 
     def _half(self, which: int, p: int) -> Half:
         nodes, needs = self.nodes[p], self.needs[which]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from shiftstate.distributed.parts.cut import Half, Part
+from shiftstate.distributed.parts.cut import GraphPart, Half
 from shiftstate.files import read_regular, write_whole
 
 FORMAT = 1
@@ -84,7 +84,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise ValueError(f"{path} is no manifest ({error!r:.100}); expected one written by {WRITER}") from None
 
 
-def write_part(path: Path, part: Part, names: Sequence[str] | None, graph: str) -> None:
+def write_part(path: Path, part: GraphPart, names: Sequence[str] | None, graph: str) -> None:
     """One part; ``names`` are those of its nodes, in the order of its rows."""
     arrays = {"nodes": part.nodes, "interior": np.array([part.interior])}
     for side, half in zip(SIDES, (part.rows, part.columns), strict=True):
@@ -95,7 +95,7 @@ def write_part(path: Path, part: Part, names: Sequence[str] | None, graph: str) 
     write_whole(path, save(arrays, {"shiftstate.partition": str(FORMAT), "shiftstate.graph": graph}))
 
 
-def read_part(path: Path, graph: str) -> tuple[Part, list[str] | None]:
+def read_part(path: Path, graph: str) -> tuple[GraphPart, list[str] | None]:
     """One part and the names of its nodes, if they have names."""
     try:
         with safe_open(path, framework="numpy") as file:
@@ -111,7 +111,7 @@ def read_part(path: Path, graph: str) -> tuple[Part, list[str] | None]:
         raise ValueError(f"{path} is a part of another graph than the manifest's; were two folders mixed?")
     try:
         halves = [Half(*(found[f"{side}.{name}"] for name in FIELDS)) for side in SIDES]
-        part = Part(found["nodes"], int(found["interior"][0]), *halves)
+        part = GraphPart(found["nodes"], int(found["interior"][0]), *halves)
     except KeyError as error:
         raise ValueError(f"{path} lacks {error}; expected a file written by {WRITER}") from None
     return part, _as_names(found) if "names.bytes" in found else None
