@@ -37,7 +37,7 @@ reproduce-all: setup  ## all experiments with few realizations per cell, into ru
 test-slow: setup  ## proofs that take minutes
 	$(BIN)/pytest -m slow
 
-test-processors: setup  ## the whole suite as seven other processors and thread counts would run it
+test-processors: setup  ## the whole suite as other processors would run it, on one and on four threads
 	$(BIN)/python tests/processors.py
 
 bench: setup  ## time the kernels on this machine, into runs/bench.json and runs/bench.svg

@@ -12,7 +12,7 @@ TESTS = [
 ONES = "number_of_threads or product"
 
 
-@pytest.mark.parametrize("name", ["torch without vectors", "MKL with SSE4.2"])
+@pytest.mark.parametrize("name", list(SETTINGS))
 def test_threads_and_products_keep_their_promises_on_another_processor(name):
     done = run(SETTINGS[name], [*TESTS, "-k", ONES, "-n", "0"])
     assert done.returncode == 0, done.stdout[-2000:]
