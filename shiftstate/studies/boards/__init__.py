@@ -43,7 +43,7 @@ class FreshBoards:
 
 
 @dataclass(frozen=True)
-class Settings:
+class FreshBoardSettings:
     """Everything that a training on fresh boards depends on."""
 
     data: FreshBoards = field(default=FreshBoards())
@@ -95,7 +95,7 @@ def claims(cells: Iterable[m.Cell], presets: Mapping[str, str]) -> list[list[m.C
 BOARDS = m.Experiment(
     "boards",
     "Minesweeper on fresh boards",
-    settings=Settings,
+    settings=FreshBoardSettings,
     axes=(
         m.Axis("filter", tuple(FIRST), key="filters"),
         m.Axis("variant", ("chosen",), known=tuple(VARIANTS)),

@@ -92,8 +92,8 @@ def _conv(name: str, *sizes: Any, **options: Any) -> nn.Module:
 
 
 PEERS: Mapping[str, Callable[[int, int], nn.Module]] = {
-    "gcn": lambda width, depth: peers.Stack([_conv("GCNConv", width, width) for _ in range(depth)]),
-    "resgcn": lambda width, depth: peers.Stack([_conv("GCNConv", width, width) for _ in range(depth)], residual=True),
+    "gcn": lambda width, depth: peers.Convs([_conv("GCNConv", width, width) for _ in range(depth)]),
+    "resgcn": lambda width, depth: peers.Convs([_conv("GCNConv", width, width) for _ in range(depth)], residual=True),
     "ggnn": lambda width, depth: _conv("GatedGraphConv", width, depth),
     "adgn": lambda width, depth: _conv("AntiSymmetricConv", width, num_iters=depth),
     "swan": lambda width, depth: peers.SWAN(width, depth),

@@ -8,7 +8,6 @@ left goes into the hidden width of encoder and decoder, which moves the size in 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
@@ -24,25 +23,6 @@ Build = Callable[[int, int], nn.Module]
 
 WARM_UP_RATE = 0.005
 """The highest learning rate of a warm-up."""
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """What all models share, and the options of our filters."""
-
-    parameters: int = 4_000
-    order_share: float = 1.0
-    """K of filters and depth of message passing, as a share of the distance d."""
-    init: str = "far"
-    mixing: str = "dense"
-    tied: bool = True
-    input: str = "every"
-    gates: bool = True
-    """False freezes all gates open."""
-    warm_up: tuple[int, ...] = m.added(())
-    """Shorter distances to learn first, each for some steps, with the model cut to as many hops where it can be."""
-    warm_up_signals: int = m.added(8_000)
-    """Drawn anew for each of these distances, and seen once."""
 
 
 class Reacher(nn.Module):

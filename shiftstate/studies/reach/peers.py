@@ -18,7 +18,7 @@ class Pointwise(nn.Module):
         return torch.relu(self.linear(x))
 
 
-class Stack(nn.Module):
+class Convs(nn.Module):
     """x ← relu(conv_l(x)), one convolution after the other; with ``residual`` x ← x + relu(conv_l(x))."""
 
     def __init__(self, convs: Sequence[nn.Module], residual: bool = False) -> None:

@@ -13,7 +13,6 @@ else copy" is perfect without any graph, and the identity is wrong at 2 of N nod
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,34 +22,14 @@ from torch import nn
 from shiftstate import machine as m
 from shiftstate.graphs.lattices import ring
 from shiftstate.studies.reach.cores import CORES
-from shiftstate.studies.reach.network import Architecture, build, warmed_up
+from shiftstate.studies.reach.network import build, warmed_up
+from shiftstate.studies.reach.settings import ReachSettings
 from shiftstate.studies.reach.shared import COLORS, VARIANTS, against_peers, requires_pyg
 from shiftstate.studies.reach.trivial import RULES, build_rule
 from shiftstate.tasks import NodeRegression
 
 TASK = NodeRegression("r2", ["r2"])
 DISTANCES = ("up to d", "exactly d", "swap")
-
-
-@dataclass(frozen=True)
-class Rings:
-    """How many rings are drawn."""
-
-    seed: int = 0
-    train: int = 16_000
-    valid: int = 500
-    test: int = 1_000
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that a training on rings depends on."""
-
-    data: Rings = field(default=Rings())
-    architecture: Architecture = field(default=Architecture())
-    training: m.Training = field(
-        default=m.Training(epochs=3, batch_size=40, learning_rate=(0.003, 0.01), schedule="onecycle", clip=1.0)
-    )
 
 
 def data(trial: m.Trial, prepared: Path | None) -> SimpleNamespace:
@@ -101,7 +80,7 @@ def claims(cells: Iterable[m.Cell], presets: Mapping[str, str]) -> list[list[m.C
 RING = m.Experiment(
     "ring",
     "Ring transfer",
-    settings=Settings,
+    settings=ReachSettings,
     axes=(
         m.Axis("filter", tuple(CORES), key="filters"),
         m.Axis("distance", ("up to d",), known=DISTANCES),

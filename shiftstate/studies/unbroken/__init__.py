@@ -14,7 +14,6 @@ the other side. A breadth-first search along open nodes is always right. In the 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,33 +24,13 @@ from shiftstate import machine as m
 from shiftstate.graphs import Shift
 from shiftstate.graphs.lattices import ring
 from shiftstate.studies.reach.cores import CORES
-from shiftstate.studies.reach.network import Architecture, build, warmed_up
+from shiftstate.studies.reach.network import build, warmed_up
+from shiftstate.studies.reach.settings import ReachSettings
 from shiftstate.studies.reach.shared import COLORS, VARIANTS, against_peers, requires_pyg
 from shiftstate.studies.reach.trivial import build_rule
 from shiftstate.tasks import NodeClassification
 
 TASK = NodeClassification("accuracy", ["accuracy"])
-
-
-@dataclass(frozen=True)
-class Rings:
-    """How many rings are drawn."""
-
-    seed: int = 0
-    train: int = 16_000
-    valid: int = 500
-    test: int = 1_000
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that a training depends on."""
-
-    data: Rings = field(default=Rings())
-    architecture: Architecture = field(default=Architecture())
-    training: m.Training = field(
-        default=m.Training(epochs=3, batch_size=40, learning_rate=(0.003, 0.01), schedule="onecycle", clip=1.0)
-    )
 
 
 def data(trial: m.Trial, prepared: Path | None) -> SimpleNamespace:
@@ -109,7 +88,7 @@ def claims(cells: Iterable[m.Cell], presets: Mapping[str, str]) -> list[list[m.C
 UNBROKEN = m.Experiment(
     "unbroken",
     "Unbroken path",
-    settings=Settings,
+    settings=ReachSettings,
     axes=(
         m.Axis("filter", tuple(CORES), key="filters"),
         m.Axis("variant", ("far",), known=tuple(VARIANTS)),

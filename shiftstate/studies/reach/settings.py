@@ -1,0 +1,45 @@
+"""What a training of the ring studies depends on."""
+
+from dataclasses import dataclass, field
+
+from shiftstate import machine as m
+
+
+@dataclass(frozen=True)
+class Rings:
+    """How many rings are drawn."""
+
+    seed: int = 0
+    train: int = 16_000
+    valid: int = 500
+    test: int = 1_000
+
+
+@dataclass(frozen=True)
+class ReachArchitecture:
+    """What all models share, and the options of our filters."""
+
+    parameters: int = 4_000
+    order_share: float = 1.0
+    """K of filters and depth of message passing, as a share of the distance d."""
+    init: str = "far"
+    mixing: str = "dense"
+    tied: bool = True
+    input: str = "every"
+    gates: bool = True
+    """False freezes all gates open."""
+    warm_up: tuple[int, ...] = m.added(())
+    """Shorter distances to learn first, each for some steps, with the model cut to as many hops where it can be."""
+    warm_up_signals: int = m.added(8_000)
+    """Drawn anew for each of these distances, and seen once."""
+
+
+@dataclass(frozen=True)
+class ReachSettings:
+    """Everything that a training on rings depends on."""
+
+    data: Rings = field(default=Rings())
+    architecture: ReachArchitecture = field(default=ReachArchitecture())
+    training: m.Training = field(
+        default=m.Training(epochs=3, batch_size=40, learning_rate=(0.003, 0.01), schedule="onecycle", clip=1.0)
+    )
