@@ -37,7 +37,7 @@ main()
     ],
 )
 def test_an_error_is_one_line_and_an_exit_code(error, code, line, monkeypatch, capsys):
-    def fail(**_):
+    def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(commands, "app", fail)
@@ -52,7 +52,7 @@ def test_an_error_is_one_line_and_an_exit_code(error, code, line, monkeypatch, c
 
 
 def test_a_signal_that_typer_took_for_ctrl_c_keeps_its_code(monkeypatch, capsys):
-    def stopped(**_):
+    def stopped(*_, **__):
         with suppress(cli.Terminated):
             os.kill(os.getpid(), signal.SIGTERM)
             signal.sigtimedwait([], 1)  # the handler runs here at the latest

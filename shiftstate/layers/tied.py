@@ -6,7 +6,7 @@ from torch.nn.functional import pad
 
 def at_every_shift(weight: Tensor, K: int) -> Tensor:
     """(1, ...) → (K, ...): the same at every shift; gradients are summed over the shifts."""
-    return weight.repeat(K, *[1] * (weight.dim() - 1))
+    return weight.expand(K, *weight.shape[1:])  # a view: K sets in the memory of one
 
 
 def at_the_last(weight: Tensor, K: int) -> Tensor:

@@ -80,7 +80,10 @@ def gradients_are_exact(subject: Subject) -> None:
 
 @named
 def order_zero(subject: Subject) -> None:
-    """K = 0 is the output of w_0 alone: that of the first step of a longer filter, on any graph."""
+    """K = 0 is the output of w_0 alone: that of the first step of a longer filter, on any graph.
+
+    A filter with tied weights has one output, the last: there a longer filter is cut to K = 0.
+    """
     none, some, shift, x = subject.build(K=0), subject.build(), graph(), signal(2)
     with torch.no_grad():
         longer = dict(some.named_parameters())
@@ -88,6 +91,8 @@ def order_zero(subject: Subject) -> None:
             same = longer[name].shape == parameter.shape
             parameter.copy_(longer[name] if same else longer[name][: parameter.shape[0]])
     y = none(x, shift)
+    if some.tied:
+        some.K = 0
     assert_same(y, assemble(some, some.trace(x, shift).outputs[:1]), "the output at K = 0")
     assert_same(y, none(x, shift.T), "the output at K = 0 on another graph")
     assert none.trace(x, shift).states.shape[0] == 1, "the trace at K = 0 holds more than w_0"

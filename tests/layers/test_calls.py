@@ -99,7 +99,7 @@ def test_a_filter_without_an_update_says_what_is_missing():
 def test_an_unknown_draw_is_refused_and_changes_nothing():
     layer = ss.RSN(1, 2, 2)
     before = layer.h_ww.clone()
-    with pytest.raises(ValueError, match=r"^unknown init 'xavier'; expected one of 'paper', 'alive'$"):
+    with pytest.raises(ValueError, match=r"^unknown init 'xavier'; expected one of 'paper', 'alive', 'far'$"):
         layer.reset_parameters("xavier")
     assert torch.equal(layer.h_ww, before)
 
