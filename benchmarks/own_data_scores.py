@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 
 import shiftstate as ss
 from shiftstate.estimators import Comparison, compare
-from shiftstate.estimators.baselines import TITLES
+from shiftstate.estimators.graph_help.baselines import TITLES
 from shiftstate.files import write_whole
 
 Values = NDArray[np.float64]

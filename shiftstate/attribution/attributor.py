@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from shiftstate.attribution.calibration import Calibration, calibrate, cross_calibrate
+from shiftstate.attribution.certainty.calibration import Calibration, calibrate, cross_calibrate
+from shiftstate.attribution.certainty.impostors import Impostors, learn_impostors
+from shiftstate.attribution.certainty.strangers import Known, learn_strangers
+from shiftstate.attribution.certainty.trust import most_trusted, why
 from shiftstate.attribution.folds import check_held_out, deal, held_out_scores
-from shiftstate.attribution.impostors import Impostors, learn_impostors
 from shiftstate.attribution.library import Encoded, Library, Vocabulary, check_library
 from shiftstate.attribution.metrics import answer_metrics
 from shiftstate.attribution.model_file import read_model, write_model
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
-from shiftstate.attribution.strangers import Known, learn_strangers
-from shiftstate.attribution.trust import most_trusted, why
 from shiftstate.attribution.verification import Verifier, learn_verifier
 from shiftstate.attribution.word_choice import choose_words
 from shiftstate.checks import check_name, check_whole

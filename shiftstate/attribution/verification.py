@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 
+from shiftstate.attribution.certainty.strangers import SIZES, nearest_size
 from shiftstate.attribution.metrics import c_at_1
 from shiftstate.attribution.models.delta import cosines
-from shiftstate.attribution.strangers import SIZES, nearest_size
 
 UNDECIDED = 0.1
 """Probabilities so near to one half are undecided."""

@@ -1,9 +1,9 @@
 """Estimators in scikit-learn's manner: fit, predict, score on a graph, with names, scaling and labels kept."""
 
 from shiftstate.estimators.base import Estimator
-from shiftstate.estimators.comparison import Comparison
-from shiftstate.estimators.contest import compare
 from shiftstate.estimators.forecaster import Forecaster
+from shiftstate.estimators.graph_help.comparison import Comparison
+from shiftstate.estimators.graph_help.contest import compare
 from shiftstate.estimators.nodes import NodeClassifier, NodeRegressor
 from shiftstate.estimators.signals import SignalClassifier, SignalRegressor
 from shiftstate.estimators.storage import register

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from shiftstate.attribution.calibration import Calibration, calibrate
+from shiftstate.attribution.certainty.calibration import Calibration, calibrate
+from shiftstate.attribution.certainty.strangers import SIZES
 from shiftstate.attribution.folds import check_held_out, deal, leave_one_out
 from shiftstate.attribution.metrics import (
     answer_metrics,
@@ -16,7 +17,6 @@ from shiftstate.attribution.metrics import (
     f05u,
 )
 from shiftstate.attribution.models.linear import log_softmax
-from shiftstate.attribution.strangers import SIZES
 from shiftstate.attribution.verification import Verifier, evaluate_verifier, learn_verifier, pan_measures
 
 

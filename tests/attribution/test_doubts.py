@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from shiftstate.attribution.calibration import Calibration, Judged
+from shiftstate.attribution.certainty.calibration import Calibration, Judged
+from shiftstate.attribution.certainty.hands import SHORTEST_PART, change_of_hand
+from shiftstate.attribution.certainty.strangers import fit_of, learn_strangers
+from shiftstate.attribution.certainty.trust import gap, most_trusted, why
 from shiftstate.attribution.evaluation.two_hands import measure_hands
-from shiftstate.attribution.hands import SHORTEST_PART, change_of_hand
 from shiftstate.attribution.labels import plain, render_names
 from shiftstate.attribution.library import read_library
 from shiftstate.attribution.models.linear import log_softmax
-from shiftstate.attribution.strangers import fit_of, learn_strangers
-from shiftstate.attribution.trust import gap, most_trusted, why
 from tests.attribution.books import book, write_books
 
 ROOT = Path(__file__).parents[2]

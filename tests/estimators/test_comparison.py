@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import shiftstate as ss
-from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, baselines, compare
+from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, compare
+from shiftstate.estimators.graph_help import baselines
 
 N = 120
 RING = np.arange(N)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from shiftstate.estimators import intervals
-from shiftstate.estimators.contest import block_length
-from shiftstate.estimators.intervals import lead_of, over_seeds
+from shiftstate.estimators.graph_help import intervals
+from shiftstate.estimators.graph_help.contest import block_length
+from shiftstate.estimators.graph_help.intervals import lead_of, over_seeds
 from shiftstate.tasks import CLASSIFICATION_METRICS, REGRESSION_METRICS
 
 MAE, RMSE, ACCURACY = REGRESSION_METRICS["mae"], REGRESSION_METRICS["rmse"], CLASSIFICATION_METRICS["accuracy"]

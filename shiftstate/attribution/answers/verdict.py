@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.attribution.attributor import Attributor
-from shiftstate.attribution.hands import change_of_hand
+from shiftstate.attribution.certainty.hands import change_of_hand
+from shiftstate.attribution.certainty.strangers import fit_of
 from shiftstate.attribution.library import FOREIGN, Encoded
 from shiftstate.attribution.metrics import SURE
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.delta import cosines
 from shiftstate.attribution.pieces import Pieces, cut_texts
-from shiftstate.attribution.strangers import fit_of
 
 STEPS = 4
 """Places of the rolling plot per length of a piece."""

@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.attribution.attributor import COMBINED
-from shiftstate.attribution.calibration import cross_calibrate
+from shiftstate.attribution.certainty.calibration import cross_calibrate
+from shiftstate.attribution.certainty.impostors import Impostors, learn_impostors
+from shiftstate.attribution.certainty.strangers import learn_strangers
+from shiftstate.attribution.certainty.trust import gap, most_trusted, why
 from shiftstate.attribution.evaluation.held_out import HeldOut
 from shiftstate.attribution.evaluation.two_hands import measure_hands
-from shiftstate.attribution.impostors import Impostors, learn_impostors
 from shiftstate.attribution.metrics import answer_metrics, bootstrap
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
-from shiftstate.attribution.strangers import learn_strangers
-from shiftstate.attribution.trust import gap, most_trusted, why
 from shiftstate.attribution.verification import evaluate_verifier
 
 FREQUENCIES = "frequencies"

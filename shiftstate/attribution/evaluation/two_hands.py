@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.attribution.calibration import Judged
-from shiftstate.attribution.hands import SHORTEST_PART, change_of_hand
+from shiftstate.attribution.certainty.calibration import Judged
+from shiftstate.attribution.certainty.hands import SHORTEST_PART, change_of_hand
 
 PAIRS = 200
 NEAR = 2

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from shiftstate.estimators.baselines import TITLES
+from shiftstate.estimators.graph_help.baselines import TITLES
 from shiftstate.estimators.storage import read_estimator
 from shiftstate.files import make_directory, write_whole
 from shiftstate.lens import examine

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shiftstate.checks import check_whole
-from shiftstate.estimators import baselines
 from shiftstate.estimators.base import Estimator
-from shiftstate.estimators.comparison import Comparison, Contender
 from shiftstate.estimators.forecaster import Forecaster
+from shiftstate.estimators.graph_help import baselines
+from shiftstate.estimators.graph_help.comparison import Comparison, Contender
+from shiftstate.estimators.graph_help.intervals import lead_of, value_of
 from shiftstate.estimators.inputs import as_array, as_labels, as_mask, as_shift, encode
-from shiftstate.estimators.intervals import lead_of, value_of
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.graphs import Shift
 from shiftstate.tasks import Metric
@@ -45,7 +45,7 @@ def compare(
     """Train the estimator with several seeds, and what does without the graph, and judge all on the same test data.
 
     The rival of the verdict is the model without the graph that is best on validation data. Intervals hold 95 %; they
-    take in chance in the training and in the test data (see `shiftstate.estimators.intervals.lead_of`). Nodes are drawn
+    take in chance in the training and in the test data (see `intervals.lead_of`). Nodes are drawn
     again one by one, as if the errors of neighbours had nothing to do with each other; times are drawn in blocks.
 
     Args:

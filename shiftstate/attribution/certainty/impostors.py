@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.attribution.strangers import SIZES, Known, middle
+from shiftstate.attribution.certainty.strangers import SIZES, Known, middle
 
 ROUNDS = 100
 OUTSIDE = -1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shiftstate.estimators.base import Estimator
-from shiftstate.estimators.intervals import Lead, over_seeds
+from shiftstate.estimators.graph_help.intervals import Lead, over_seeds
 from shiftstate.tasks import Metric
 
 

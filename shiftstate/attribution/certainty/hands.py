@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.attribution.calibration import Calibration
+from shiftstate.attribution.certainty.calibration import Calibration
 
 SHORTEST_PART = 5
 """Pieces that a part must have: fewer are often wrong together."""

@@ -1,0 +1,1 @@
+"""How sure an answer is: calibrated chances, strangers, changes of hand, and which model to trust."""

@@ -1,0 +1,1 @@
+"""Does the graph help? A model beside others without the graph, with intervals."""
