@@ -6,9 +6,12 @@ sum, and so is the gradient of a weight, which every process has a copy of.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from weakref import WeakSet
 
@@ -31,6 +34,7 @@ class Ranks(Alone):
         self.group = group
         self.rank, self.count = dist.get_rank(group), dist.get_world_size(group)
         self._known: WeakSet[nn.Module] = WeakSet()
+        _end_groups_before_python()
 
     def run(self, what: str, action: Callable[[], Any]) -> Any:
         """An exchange; where it fails, one line says who was lost."""
@@ -165,3 +169,15 @@ def _exchanged(module: nn.Module, copies: dict[tuple[nn.Module, str], Tensor]) -
     finally:
         for (owner, name), parameter in before.items():
             owner._parameters[name] = parameter
+
+
+@cache
+def _end_groups_before_python() -> None:
+    """At exit, end what is left of the group: ended after Python, its threads would abort the process."""
+
+    def end() -> None:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        gc.collect()
+
+    atexit.register(end)
