@@ -1,6 +1,8 @@
 """The recurrence over shifts as a plain loop: any filter, any device, any dtype. Everything fast is compared with it.
 
 w_0 = x,   y = finish(Σ_{k=0..K} output(w_k, x)),   (w_k, c_k) = update(S w_{k−1}, x, c_{k−1}),  k = 1 … K
+
+In Chebyshev's basis 2 S w_{k−1} − w_{k−2} stands for S w_{k−1} from k = 2 on.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,6 +51,7 @@ class Filter(Protocol):
 
     K: int
     mixing: str
+    basis: str
     kernel: str
     fused: str | None
     output_activation: Any
@@ -98,26 +101,29 @@ def run(
     def output(k: int, w: Tensor) -> Tensor:
         return filter.output(Taps({name: h[k] for name, h in outputs.items()}, dense), w, x)
 
-    def shifts(first: int, last: int, w: Tensor, c: Tensor, total: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def shifts(first: int, last: int, w: Tensor, c: Tensor, total: Tensor, w_before: Tensor) -> tuple[Tensor, ...]:
         for k in range(first, last + 1):
             taps = Taps({name: h[k - 1] for name, h in updates.items()}, dense)
-            step = filter.update(taps, shift.shift_nodes(w), x, c)
-            w, c = step.w, c if step.c is None else step.c
+            Sw = shift.shift_nodes(w)
+            if filter.basis == "chebyshev" and k > 1:
+                Sw = 2 * Sw - w_before
+            step = filter.update(taps, Sw, x, c)
+            w_before, w, c = w, step.w, c if step.c is None else step.c
             y = output(k, w)
             total = total + y
             if observe:
                 observe(k, step, y)
-        return w, c, total
+        return w, c, total, w_before
 
-    c, total = torch.zeros_like(w), output(0, w)
+    c, total, w_before = torch.zeros_like(w), output(0, w), w
     if observe:
         observe(0, Step(w, c), total)
     length = checkpoint or max(filter.K, 1)
     for first in range(1, filter.K + 1, length):
         last = min(first + length - 1, filter.K)
         if checkpoint and torch.is_grad_enabled():
-            w, c, total = recompute(shifts, first, last, w, c, total, use_reentrant=False)
+            w, c, total, w_before = recompute(shifts, first, last, w, c, total, w_before, use_reentrant=False)
         else:
-            w, c, total = shifts(first, last, w, c, total)
+            w, c, total, w_before = shifts(first, last, w, c, total, w_before)
     y = filter.finish(total)
     return y if dense else y.sum(-1)  # Σ_g of the bank; a depthwise filter has one input per channel

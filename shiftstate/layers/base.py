@@ -17,10 +17,12 @@ from shiftstate.graphs.operators import without_autocast
 from shiftstate.layers.draws import draw_uniform
 from shiftstate.layers.inputs import check_call
 from shiftstate.layers.options import (
+    BASES,
     INITS,
     INPUTS,
     KERNELS,
     MIXINGS,
+    Basis,
     Init,
     Input,
     Kernel,
@@ -61,6 +63,9 @@ class Layer(nn.Module):
             "first": as w_0 only, without the weights ``h_·x``; for few labels and many features.
         tied: one set of weights for all shifts, leading axis 1, so that ``layer.K`` can be set to any order after
             training. Only the last state is read: h_ky· = 0 for k < K.
+        basis: what a state update sees of its neighbours. "powers": S w_{k−1} (the paper's). "chebyshev":
+            2 S w_{k−1} − w_{k−2} from k = 2 on, so that a filter that leaves its state alone has w_k = T_k(S) x:
+            nothing dies out on the way for an S of spectral norm 1, and nothing explodes.
 
     Shapes:
         x (..., N, G), shift of N nodes → (..., N, F). No parameter depends on N.
@@ -80,6 +85,7 @@ class Layer(nn.Module):
     _fused_equations: ClassVar[tuple[Any, ...]] = ()
 
     mixing: str
+    basis: str
     kernel: str
     checkpoint: int | str | None
     bias: Tensor | None
@@ -109,6 +115,7 @@ class Layer(nn.Module):
         init: Init = "paper",
         input: Input = "every",
         tied: bool = False,
+        basis: Basis = "powers",
     ) -> None:
         super().__init__()
         self.in_channels = check_whole("in_channels", in_channels, 1)
@@ -119,6 +126,7 @@ class Layer(nn.Module):
         self.init = check_name("init", init, INITS)
         self.input = check_name("input", input, INPUTS)
         self.tied = bool(tied)
+        self.basis = check_name("basis", basis, BASES)
         self.checkpoint = check_checkpoint(checkpoint)
         activation(output_activation)  # an unknown name raises here, not at the first call
         self.output_activation = output_activation

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from shiftstate.filters import Step, Taps
 from shiftstate.layers.base import Layer
-from shiftstate.layers.options import Init, Kernel, Mixing
+from shiftstate.layers.options import Basis, Init, Kernel, Mixing
 
 
 class GCNN(Layer):
@@ -47,6 +47,7 @@ class GCNN(Layer):
         kernel: Kernel = "auto",
         checkpoint: int | Literal["sqrt"] | None = None,
         init: Init = "paper",
+        basis: Basis = "powers",
     ) -> None:
         super().__init__(
             in_channels,
@@ -58,6 +59,7 @@ class GCNN(Layer):
             kernel=kernel,
             checkpoint=checkpoint,
             init=init,
+            basis=basis,
         )
 
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:

@@ -8,10 +8,12 @@ Mixing = Literal["bank", "dense", "depthwise"]
 Kernel = Literal["auto", "reference", "fused"]
 Init = Literal["paper", "alive", "far"]
 Input = Literal["every", "first"]
+Basis = Literal["powers", "chebyshev"]
 MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
 KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 INITS: tuple[Init, ...] = get_args(Init)
 INPUTS: tuple[Input, ...] = get_args(Input)
+BASES: tuple[Basis, ...] = get_args(Basis)
 
 
 def check_checkpoint(checkpoint: object) -> int | str | None:
