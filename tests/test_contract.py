@@ -15,6 +15,8 @@ VARIANTS = [
     {"output_activation": "sigmoid", "bias": False, "checkpoint": 2, "input": "first", "kernel": "reference"},
     {"gate_bias": True, "output_activation": "tanh"},
     {"tied": True, "gate_bias": True, "output_activation": "identity"},
+    {"basis": "chebyshev"},
+    {"basis": "chebyshev", "gate_bias": True, "output_activation": "tanh"},
     {"state_activation": "tanh", "output_activation": "leaky_relu"},
     {"state_activation": "identity", "output_activation": "identity", "kernel": "reference"},
     {"state_activation": torch.nn.functional.silu, "output_activation": torch.sin},

@@ -36,7 +36,7 @@ def test_option_names_are_those_of_the_signature_and_each_is_kept(layer_class):
 
 
 def test_option_names_of_the_papers_filters():
-    shared = ("mixing", "bias", "output_activation", "kernel", "checkpoint", "init", "input", "tied")
+    shared = ("mixing", "bias", "output_activation", "kernel", "checkpoint", "init", "input", "tied", "basis")
     assert ss.Layer.option_names() == GRU.option_names() == shared
     assert ss.GCNN.option_names() == tuple(
         name for name in shared if name not in ("output_activation", "input", "tied")
