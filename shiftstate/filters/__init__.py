@@ -59,6 +59,4 @@ def _obstacle(filter: Filter, x: Tensor, shift: Shift) -> str | None:
     """Why the fused kernels cannot run this call; None if they can."""
     if filter.fused is None:
         return f"{type(filter).__name__} has no fused kernel"
-    if filter.basis != "powers":
-        return "the fused kernels take powers of S"
     return _fused_kernels(filter.fused).obstacle(filter, x, shift)

@@ -65,7 +65,8 @@ class Layer(nn.Module):
             training. Only the last state is read: h_ky· = 0 for k < K.
         basis: what a state update sees of its neighbours. "powers": S w_{k−1} (the paper's). "chebyshev":
             2 S w_{k−1} − w_{k−2} from k = 2 on, so that a filter that leaves its state alone has w_k = T_k(S) x:
-            nothing dies out on the way for an S of spectral norm 1, and nothing explodes.
+            nothing dies out on the way for a symmetric S of spectral norm 1, and nothing explodes. For undirected
+            graphs: complex eigenvalues make T_k(S) explode.
 
     Shapes:
         x (..., N, G), shift of N nodes → (..., N, F). No parameter depends on N.

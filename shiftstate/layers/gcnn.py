@@ -15,7 +15,7 @@ class GCNN(Layer):
         w_k = S w_{k−1},   y_k = h_k w_k,   y = Σ_{k=0..K} y_k,   w_0 = x
 
     Its state S^k x is set by the spectrum of S alone: it vanishes or explodes with |λ|^k. With
-    ``basis="chebyshev"`` the state is T_k(S) x, which for an S of spectral norm 1 does neither.
+    ``basis="chebyshev"`` the state is T_k(S) x, which for a symmetric S of spectral norm 1 does neither.
 
     Parameters: ``h`` (K+1, F, G), that is (K+1)FG numbers (the paper counts KF²); with depthwise mixing
     ``h`` (K+1, F, 1) and ``mix`` (G, F). Dense mixing is the same as a bank.

@@ -77,6 +77,7 @@ def _layer(one: "LayerLens", nodes: Tensor) -> dict[str, Any]:
         "in_channels": one.in_channels,
         "out_channels": one.out_channels,
         "mixing": one.mixing,
+        "basis": one.basis,
         "k": list(range(one.K + 1)),
         "states": _curve(one.states),
         "memories": None if one.memories is None else _curve(one.memories),

@@ -44,7 +44,8 @@ def _states(axes: Axes, layer: LayerLens) -> None:
         axes.plot(k, curve.norm, color=color, label=label)
     if layer.memories is not None:
         axes.plot(k[1:], layer.memories.norm[1:], color=COLORS[2], label="c$_k$")
-    axes.plot(k, layer.envelopes["radius"], color=SOFT, linestyle="--", linewidth=1, label="ρ(S)$^k$ ‖w$_0$‖")
+    alone = "max|T$_k$(λ)|" if layer.basis == "chebyshev" else "ρ(S)$^k$"
+    axes.plot(k, layer.envelopes["radius"], color=SOFT, linestyle="--", linewidth=1, label=f"{alone} ‖w$_0$‖")
     _finish(axes, "size along the shifts", "k", log=True)
 
 

@@ -53,6 +53,7 @@ class LayerLens:
     in_channels: int
     out_channels: int
     mixing: str
+    basis: str
     states: Curve
     memories: Curve | None
     outputs: Curve
@@ -63,7 +64,7 @@ class LayerLens:
     response: Response | None
     """Of a GCNN."""
     envelopes: Mapping[str, Tensor]
-    """What the spectrum of S alone would make of w_0: "radius", "norm" and, on small graphs, "smallest"."""
+    """What the spectrum of S alone would make of w_0, in the layer's basis: see `Spectrum.envelopes`."""
     sample: Sample
     verdict: Verdict
 
@@ -208,6 +209,7 @@ def _layer(
         "in_channels": layer.in_channels,
         "out_channels": layer.out_channels,
         "mixing": layer.mixing,
+        "basis": layer.basis,
         "states": states,
         "memories": memory_curve(one),
         "outputs": output_curve(one),
@@ -215,7 +217,7 @@ def _layer(
         "gradients": flow,
         "reach": reach(layer, at, shift, probes, seed) if with_reach else None,
         "response": response(layer, seen.radius, seen.eigenvalues) if polynomial else None,  # type: ignore[arg-type]
-        "envelopes": seen.envelopes(float(states.norm[0]), layer.K),
+        "envelopes": seen.envelopes(float(states.norm[0]), layer.K, layer.basis),
         "sample": _sample(one, at, drawn.nodes, sample, channels),
     }
     unjudged = LayerLens(**parts, verdict=Verdict("alive", None, ""))

@@ -1,4 +1,4 @@
-"""The graph as the lens needs it: its spectrum, which predicts |λ|^k, and the part of it that is drawn."""
+"""The graph as the lens needs it: its spectrum, which predicts |λ|^k or |T_k(λ)|, and the part of it that is drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,11 +40,34 @@ class Spectrum:
     eigenvalues: Tensor | None
     """All of them, largest magnitude first; None above 500 nodes."""
 
-    def envelopes(self, start: float, K: int) -> dict[str, Tensor]:
-        """radius^k, norm^k and smallest^k times the size of w_0, k = 0 … K."""
+    @property
+    def real(self) -> bool | None:
+        """Whether all eigenvalues are real; None for directed graphs above 500 nodes."""
+        if self.symmetric or self.eigenvalues is None:
+            return True if self.symmetric else None
+        return bool((self.eigenvalues.imag.abs() <= 1e-9).all()) if self.eigenvalues.is_complex() else True
+
+    def envelopes(self, start: float, K: int, basis: str = "powers") -> dict[str, Tensor]:
+        """What S alone makes of a w_0 of this size, k = 0 … K: radius^k, norm^k and smallest^k times it.
+
+        In Chebyshev's basis the largest and the smallest |T_k(λ)|, and |T_k(i norm)|, which bounds ‖T_k(S)‖ for any S.
+        """
+        if basis == "chebyshev":
+            return {name: start * curve for name, curve in self._chebyshev(K).items()}
         k = torch.arange(K + 1, dtype=torch.float64)
         rates = {"radius": self.radius, "norm": self.norm, "smallest": self.smallest}
         return {name: start * rate**k for name, rate in rates.items() if rate is not None}
+
+    def _chebyshev(self, K: int) -> dict[str, Tensor]:
+        places = [1j * self.norm, 1j * self.radius, max(self.radius, 1.0)]
+        by_norm, anywhere, on_line = _polynomials(torch.tensor(places, dtype=torch.complex128), K).T
+        if self.eigenvalues is not None:
+            sizes = _polynomials(self.eigenvalues, K)
+            largest = sizes.amax(1)
+            return {"radius": largest, "norm": largest if self.normal else by_norm, "smallest": sizes.amin(1)}
+        if self.symmetric:  # |T_k| is 1 at most within ±1, and largest at ±radius beyond
+            return {"radius": on_line, "norm": on_line}
+        return {"radius": anywhere, "norm": by_norm}
 
 
 @dataclass(frozen=True)
@@ -99,6 +122,15 @@ def drawing(shift: Shift, max_nodes: int, names: Sequence[str] | None) -> Drawin
         None if names is None else tuple(str(names[node]) for node in chosen),
         (N - len(chosen), int(matrix.nnz - len(heaviest))),
     )
+
+
+def _polynomials(places: Tensor, K: int) -> Tensor:
+    """|T_k| of these places, k = 0 … K: (K + 1, places)."""
+    places = places.to(torch.complex128)
+    values = [torch.ones_like(places), places]
+    while len(values) <= K:
+        values.append(2 * places * values[-1] - values[-2])
+    return torch.stack(values[: K + 1]).abs()
 
 
 def _is_normal(matrix: sp.csr_array) -> bool:

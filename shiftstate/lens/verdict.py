@@ -203,6 +203,8 @@ def _against_growth(layer: Layer, spectrum: Spectrum) -> tuple[str, ...]:
             f"ρ(S) is {spectrum.radius:.4g} but ‖S‖₂ is {spectrum.norm:.4g}: S is far from normal, and states rise "
             "before they fall; shift.normalized('symmetric') narrows the gap."
         )
+    if layer.basis == "chebyshev" and not spectrum.real:
+        advice.append("T_k(S) grows where eigenvalues are not real: take basis='powers', or an undirected graph.")
     if isinstance(layer, GCNN):
         advice.append("A GCNN cannot steer its state: fewer shifts, or an RSN or LSSM.")
     elif isinstance(layer, RSN) and layer.state_activation != "tanh":

@@ -28,7 +28,7 @@ class StateSpaceConv(MessagePassing):
         cached: keep the S of the first call for all later ones. Only for one graph that does not change.
         add_self_loops: give every node without a loop one of weight 1, before normalisation.
         **kwargs: the options of the layer: ``mixing``, ``output_activation``, ``kernel``, ``checkpoint``, ``init``,
-            ``input``, …
+            ``input``, ``basis``, …
 
     Shapes:
         - **input:** node features :math:`(|\mathcal{V}|, F_{in})`, or :math:`(B, |\mathcal{V}|, F_{in})` for B signals

@@ -32,6 +32,11 @@ CALLS = [
         )
     ),
     ("LSSM", {"mixing": "depthwise", "kernel": "fused", "gate_bias": True}, torch.float64),
+    *(
+        (name, {"mixing": mixing, "kernel": "fused", "checkpoint": checkpoint, "basis": "chebyshev"}, torch.float64)
+        for name in ("GCNN", "RSN", "LSSM", "GSN")
+        for mixing, checkpoint in (("depthwise", None), ("dense", 2))
+    ),
 ]
 
 

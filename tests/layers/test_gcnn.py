@@ -99,6 +99,33 @@ def test_the_trace_holds_the_powers_and_no_memory():
     assert trace.gates == {}
 
 
+@pytest.mark.parametrize("kernel", ["reference", "fused"])
+@pytest.mark.parametrize(("mixing", "channels"), [("bank", (2, 3)), ("bank", (3, 2)), ("depthwise", (2, 3))])
+def test_in_chebyshevs_basis_it_is_a_sum_of_chebyshevs_polynomials(mixing, channels, kernel):
+    rng = np.random.default_rng(0)
+    S = rng.standard_normal((7, 7))
+    S = (S + S.T) / np.linalg.norm(S + S.T, 2)
+    values, vectors = np.linalg.eigh(S)
+    layer = ss.GCNN(*channels, 40, mixing=mixing, basis="chebyshev", kernel=kernel, bias=False).double()
+    h = layer.h.detach().numpy()
+    x = rng.standard_normal((7, channels[0]))
+    mixed = x @ layer.mix.detach().numpy() if mixing == "depthwise" else x
+    T = [vectors @ np.diag(np.cos(k * np.arccos(values.clip(-1, 1)))) @ vectors.T for k in range(41)]
+    expected = sum(T[k] @ mixed * h[k, :, 0] if mixing == "depthwise" else T[k] @ mixed @ h[k].T for k in range(41))
+    found = layer(torch.from_numpy(x), ss.Shift.from_matrix(S)).detach().numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11)
+
+
+def test_in_chebyshevs_basis_forty_shifts_in_float32_are_as_good_as_the_first():
+    """Powers of S with coefficients up to 2³⁹ would leave no digit of it."""
+    torch.manual_seed(0)
+    ring = (cycle(30).to_dense() + cycle(30).to_dense().T) / 2
+    layer, x = ss.GCNN(1, 2, 40, basis="chebyshev").double(), signal(30, 1)
+    expected = layer(x, ss.Shift.from_matrix(ring))
+    found = layer.float()(x.float(), ss.Shift.from_matrix(ring).to(torch.float32))
+    assert float((found - expected).detach().abs().max()) < 2e-6 * float(expected.detach().abs().max())
+
+
 def test_an_output_activation_is_refused_since_a_linear_filter_has_none():
     with pytest.raises(TypeError, match=r"output_activation"):
         ss.GCNN(1, 1, 1, output_activation="relu")

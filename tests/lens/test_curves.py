@@ -1,5 +1,6 @@
 """Norms, dead and saturated units and gates against closed forms and the trace."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from torch.testing import assert_close
 import shiftstate as ss
 from shiftstate.filters.activations import activation
 from shiftstate.lens import examine
+from shiftstate.lens import graph as lens_graph
 from shiftstate.lens.curves import bounds
 from shiftstate.testing.inputs import graph
 from tests.lens.subjects import SUBJECTS, cycle, make, path, signal
@@ -40,6 +42,41 @@ def test_no_state_of_a_gcnn_leaves_the_envelope_of_the_two_norm(graph, seed):
     shift = graph.shift()
     seen = under(make("gcnn", channels=(1, 1), K=6), signal(3, graph.num_nodes, 1, seed=seed), shift)
     assert bool((seen.states.norm <= seen.envelopes["norm"] * (1 + 1e-9) + 1e-12).all())
+
+
+@settings(max_examples=15)
+@given(st.floats(0.25, 2.0), st.integers(0, 2**16))
+def test_in_chebyshevs_basis_it_is_the_polynomial_of_its_eigenvalue(scale, seed):
+    A = signal(6, 6, seed=seed)
+    S = scale * (A + A.T) / 4
+    values, vectors = torch.linalg.eigh(S)
+    for index in (0, 3):
+        layer = make("gcnn", channels=(1, 2), K=5, basis="chebyshev")
+        seen = under(layer, 3 * vectors[:, index : index + 1], ss.Shift.from_matrix(S))
+        expected = np.polynomial.chebyshev.chebvander(float(values[index]), 5)[0]
+        assert_close(seen.states.norm, 3 * torch.from_numpy(np.abs(expected)), rtol=1e-7, atol=1e-9)
+        assert bool((seen.states.norm <= seen.envelopes["radius"] * (1 + 1e-7)).all())
+        assert bool((seen.states.norm >= seen.envelopes["smallest"] * (1 - 1e-7) - 1e-9).all())
+
+
+@settings(max_examples=15)
+@given(graphs(), st.integers(0, 2**16))
+def test_no_state_in_chebyshevs_basis_leaves_the_envelope_of_the_two_norm(graph, seed):
+    layer = make("gcnn", channels=(1, 1), K=6, basis="chebyshev")
+    seen = under(layer, signal(3, graph.num_nodes, 1, seed=seed), graph.shift())
+    assert bool((seen.states.norm <= seen.envelopes["norm"] * (1 + 1e-9) + 1e-9).all())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_envelopes_of_a_graph_too_large_for_all_eigenvalues_hold_for_those_it_has(directed, monkeypatch):
+    S = cycle(12).to_dense()
+    S = 1.1 * (S if directed else (S + S.T) / 2)
+    layer = make("gcnn", channels=(1, 1), K=6, basis="chebyshev")
+    exact = under(layer, signal(2, 12, 1), ss.Shift.from_matrix(S)).envelopes
+    monkeypatch.setattr(lens_graph, "ALL_EIGENVALUES", 5)
+    wide = under(layer, signal(2, 12, 1), ss.Shift.from_matrix(S)).envelopes
+    assert wide.keys() == {"radius", "norm"}
+    assert_close(wide["radius"], exact["radius"])  # 1.1 and 1.1 i are eigenvalues of the two
 
 
 def test_a_nilpotent_shift_rises_above_its_radius_and_stays_below_its_norm():

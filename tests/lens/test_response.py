@@ -11,11 +11,12 @@ from shiftstate.testing.inputs import graph
 from tests.lens.subjects import make, signal
 
 
+@pytest.mark.parametrize("basis", ["powers", "chebyshev"])
 @pytest.mark.parametrize("mixing", ["bank", "dense", "depthwise"])
-def test_an_eigenvector_leaves_the_filter_multiplied_by_the_response(mixing):
+def test_an_eigenvector_leaves_the_filter_multiplied_by_the_response(mixing, basis):
     A = signal(7, 7)
     shift = ss.Shift.from_matrix((A + A.T) / 6)
-    layer = make("gcnn", mixing, bias=False)
+    layer = make("gcnn", mixing, bias=False, basis=basis)
     seen = examine(layer, signal(7, 2), shift, with_reach=False).layers[0].response
     values, vectors = torch.linalg.eigh(shift.to_dense())
     order = values.abs().argsort(descending=True)
@@ -28,8 +29,10 @@ def test_an_eigenvector_leaves_the_filter_multiplied_by_the_response(mixing):
             assert_close(layer(x, shift).detach(), torch.outer(vectors[:, index], seen.at_eigenvalues[:, g, place]))
 
 
-def test_grid_and_circle_hold_the_polynomial():
-    layer, shift = make("gcnn"), graph()
+@pytest.mark.parametrize("basis", ["powers", "chebyshev"])
+def test_grid_and_circle_hold_the_polynomial(basis):
+    layer, shift = make("gcnn", basis=basis), graph()
+    value = np.polynomial.chebyshev.chebval if basis == "chebyshev" else np.polynomial.polynomial.polyval
     lens = examine(layer, signal(8, 2), shift, with_reach=False)
     seen, h = lens.layers[0].response, layer.h.detach().numpy()
     assert seen.eigenvalues.is_complex()
@@ -38,7 +41,7 @@ def test_grid_and_circle_hold_the_polynomial():
     for places, values in ((seen.grid, seen.on_grid), (seen.circle, seen.on_circle)):
         for f in range(3):
             for g in range(2):
-                expected = np.polyval(h[::-1, f, g], places.numpy())
+                expected = value(places.numpy(), h[:, f, g])
                 assert values[f, g].numpy() == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 

@@ -177,3 +177,13 @@ def test_since_when_is_the_first_k_from_which_on_it_holds(holds):
 @given(st.floats(0.1, 10), st.integers(1, 30))
 def test_growth_of_a_geometric_curve(rate, K):
     assert growth(rate ** torch.arange(K + 1).double()) == pytest.approx(rate)
+
+
+def test_chebyshevs_basis_on_a_directed_graph_is_named_as_the_cause():
+    x = signal(4, 20, 1)
+    found = examine(make("gcnn", channels=(1, 1), K=20, basis="chebyshev"), x, cycle(20), with_reach=False).verdict
+    assert found.word == "exploding"
+    assert "take basis='powers'" in str(found)
+    both = ss.Shift.from_matrix((cycle(20).to_dense() + cycle(20).to_dense().T) / 2)
+    layer = make("gcnn", channels=(1, 1), K=20, basis="chebyshev")
+    assert examine(layer, x, both, with_reach=False).verdict.word == "alive"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric import EdgeIndex
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import TAGConv
+from torch_geometric.nn import ChebConv, TAGConv
 from torch_geometric.typing import WITH_TORCH_SPARSE, SparseTensor
 
 import shiftstate as ss
@@ -135,6 +135,31 @@ def test_a_filter_from_tagconv_gives_its_output(graph, seed):
         conv = GCNNConv.from_tagconv(tag)
         for weights in (None, weight):
             torch.testing.assert_close(conv(x, edges, weights), tag(x, edges, weights), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("K", [0, 1, 2, 5])
+def test_a_gcnn_in_chebyshevs_basis_is_chebconv(K):
+    (edges, weight), x = graph(), signal(N, 3, dtype=torch.float64)
+    edges, weight = torch.cat([edges, edges.flip(0)], 1), torch.cat([weight, weight]).abs().double()
+    inside = edges[0] != edges[1]  # ChebConv drops self-loops
+    theirs = ChebConv(3, 2, K=K + 1).double()
+    ours = GCNNConv(3, 2, K=K, basis="chebyshev").double()
+    with torch.no_grad():
+        for k, lin in enumerate(theirs.lins):
+            ours.layer.h[k] = (-1) ** k * lin.weight  # of L̂ = −S
+        ours.layer.bias.copy_(theirs.bias)
+    close(ours(x, edges[:, inside], weight[inside]), theirs(x, edges, weight))
+
+
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_every_layer_takes_a_basis(conv_class):
+    (edges, weight), x = graph(), signal(N, 4, dtype=torch.float64)
+    conv = alive(conv_class, 4, 3, K=4, basis="chebyshev")
+    y = conv(x, edges, weight.double())
+    close(y, conv.layer(x, conv.to_shift(x, edges, weight.double())))
+    plain = alive(conv_class, 4, 3, K=4)
+    plain.load_state_dict(conv.state_dict())
+    assert not torch.allclose(y, plain(x, edges, weight.double()))
 
 
 @pytest.mark.parametrize("options", [{}, {"K": 0}, {"bias": False}, {"normalize": False}, {"K": 8}])

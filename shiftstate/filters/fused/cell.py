@@ -78,6 +78,12 @@ class FusedCell(Kernels):
     """Whether S w_{k−1} reaches w_k past the maps."""
     activations: tuple[str, ...] = ("output_activation",)
     """Attributes of the layer that name a nonlinearity; the output's is last."""
+    chebyshev: "FusedCell | None" = None
+    """The same filter for Chebyshev's basis, if these kernels count on S w_{k−1} being no more than that."""
+
+    def in_chebyshev(self) -> "FusedCell":
+        """The kernels for Chebyshev's basis, where 2 S w_{k−1} − w_{k−2} stands for S w_{k−1} in all of the above."""
+        return self.chebyshev or self
 
     def obstacle(self, filter: Filter, x: Tensor, shift: Shift) -> str | None:
         """Why the kernels cannot run this call; None if they can."""
@@ -87,13 +93,15 @@ class FusedCell(Kernels):
     def run(self, filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None = None) -> Tensor:
         """x (N, B, G) → y (N, B, F) through K shifts."""
         weights = filter.update_weights() | filter.output_weights()
+        chebyshev = filter.basis == "chebyshev"
         spec = Spec(
-            self,
+            self.in_chebyshev() if chebyshev else self,
             dense=filter.dense_taps(),
             input="h_yx" in weights,
             gate_bias=f"b_{self.maps[0]}" in weights,
             activations=tuple([getattr(filter, name) for name in self.activations]),
             checkpoint=checkpoint or 0,
+            chebyshev=chebyshev,
         )
         names = spec.names()
         if len(names) != len(weights) or not all(name in weights for name in names):

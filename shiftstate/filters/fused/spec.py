@@ -28,6 +28,8 @@ class Spec(NamedTuple):
     """Names of the nonlinearities, in the order of the cell's."""
     checkpoint: int
     """Shifts between two kept states; 0 keeps what every shift needs."""
+    chebyshev: bool = False
+    """Whether 2 S w_{k−1} − w_{k−2} stands for S w_{k−1}."""
 
     def names(self) -> list[str]:
         """The weights in the order the kernels take them: on the state, on x, biases; map by map, the output's last."""
@@ -36,8 +38,17 @@ class Spec(NamedTuple):
         return weights + [f"b_{name}" for name in maps] if self.gate_bias else weights
 
     def carried(self) -> int:
-        """Arrays that one shift hands to the next: w, and c if there is one."""
-        return 1 + self.cell.memory
+        """Arrays that one shift hands to the next: w, c if there is one, and in Chebyshev's basis the w before."""
+        return 1 + self.cell.memory + self.chebyshev
+
+    def slots(self, name: str, shifts: int) -> int:
+        """How many of S w, c or w there are in so many shifts, never none.
+
+        Of the latter two one more, for k = 0, and in Chebyshev's basis one w more, for k = −1.
+        """
+        if name == "Sw":
+            return max(shifts, 1)
+        return max(shifts + 1, 2) + (self.chebyshev and name == "w")
 
     def result_shapes(self, x: Tensor, h_yw: Tensor) -> list[Shape]:
         """Shapes of y, and of all that is kept for the backward."""
@@ -46,7 +57,7 @@ class Spec(NamedTuple):
         state = (N * B, F) if self.dense else (N, B * F * G)
         if self.checkpoint:
             return [y, (-(-(count - 1) // self.checkpoint), self.carried(), *state)]
-        return [y, *((slots(name, count - 1), *state) for name in self.cell.keeps)]
+        return [y, *((self.slots(name, count - 1), *state) for name in self.cell.keeps)]
 
     def check(self, x: Tensor, w: Tensor, weights: Sequence[Tensor]) -> None:
         """Raise where sizes do not belong together."""
@@ -81,7 +92,8 @@ class Spec(NamedTuple):
     def pack(self) -> str:
         """As text, for the operators of torch.library, which take no other objects."""
         flags = [str(int(value)) for value in (self.dense, self.input, self.gate_bias, self.checkpoint)]
-        return " ".join([self.cell.name, *flags, *self.activations])
+        name = f"{self.cell.name}:chebyshev" if self.chebyshev else self.cell.name
+        return " ".join([name, *flags, *self.activations])
 
     @classmethod
     def unpack(cls, text: str) -> "Spec":
@@ -89,15 +101,12 @@ class Spec(NamedTuple):
         from shiftstate.filters.fused.cell import FusedCell  # here, because the cells import this module
         from shiftstate.filters.fused.cells import CELLS
 
-        name, *fields = text.split(" ")
+        first, *fields = text.split(" ")
+        name, *basis = first.split(":")
         cell = CELLS.get(name)
-        if not isinstance(cell, FusedCell) or len(fields) < 4:
+        if not isinstance(cell, FusedCell) or len(fields) < 4 or basis not in ([], ["chebyshev"]):
             known = ", ".join(repr(name) for name, cell in CELLS.items() if isinstance(cell, FusedCell))
             raise ValueError(f"there is no fused recurrence {text!r}; expected one of {known} and its options")
         dense, input, gate_bias, checkpoint = map(int, fields[:4])
-        return cls(cell, bool(dense), bool(input), bool(gate_bias), tuple(fields[4:]), checkpoint)
-
-
-def slots(name: str, shifts: int) -> int:
-    """How many of S w, c or w there are in so many shifts: of the latter two one more, for k = 0. Never none."""
-    return max(shifts, 1) if name == "Sw" else max(shifts + 1, 2)
+        cell = cell.in_chebyshev() if basis else cell
+        return cls(cell, bool(dense), bool(input), bool(gate_bias), tuple(fields[4:]), checkpoint, bool(basis))

@@ -35,6 +35,8 @@ def _variants(kind):
 
 
 VARIANTS = [(kind, options) for kind in KINDS for options in _variants(kind)]
+CHEBYSHEV = [(kind, {"basis": "chebyshev"}) for kind in KINDS]
+"""Apart, because on a directed graph T_k(S) explodes; what is compared after a few shifts has both lists."""
 
 
 def label(value):
@@ -114,10 +116,16 @@ def assert_identical(found, expected):
         assert torch.equal(found[name], wanted), name
 
 
+def cell_of(layer):
+    """The kernels of a layer that has a state of its own."""
+    cell = CELLS[layer.fused]
+    return cell.in_chebyshev() if layer.basis == "chebyshev" else cell
+
+
 def filter_arguments(layer, x, shift, keep=True):
     """What `torch.ops.shiftstate.filter` takes for this layer and x (N, B, G), by name."""
     weights = layer.update_weights() | layer.output_weights()
-    cell = CELLS[layer.fused]
+    cell = cell_of(layer)
     spec = Spec(
         cell,
         dense=layer.dense_taps(),
@@ -125,6 +133,7 @@ def filter_arguments(layer, x, shift, keep=True):
         gate_bias="b_" + cell.maps[0] in weights,
         activations=tuple(getattr(layer, name) for name in cell.activations),
         checkpoint=layer._checkpoint_length() or 0,
+        chebyshev=layer.basis == "chebyshev",
     )
     signals, w = layer.start(x)
     return {

@@ -13,6 +13,7 @@ from shiftstate.layers.options import MIXINGS
 from shiftstate.testing import assert_alive
 from shiftstate.testing.inputs import graph
 from tests.filters.fused.comparison import (
+    CHEBYSHEV,
     FAST,
     KINDS,
     RECURRENT,
@@ -44,7 +45,7 @@ def test_there_is_something_to_compare():
 @pytest.mark.parametrize("dtype", DTYPES, ids=label)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
+@pytest.mark.parametrize(("kind", "options"), VARIANTS + CHEBYSHEV, ids=label)
 @pytest.mark.parametrize("kernel", FAST)
 def test_every_filter_mixing_layout_and_dtype(kernel, kind, options, mixing, layout, dtype):
     shift, x = graph(layout=layout).to(dtype), signal(2, 8, 2, dtype=dtype)
@@ -199,7 +200,7 @@ def test_every_layer_with_a_fused_kernel_is_in_the_registry_and_compared_here():
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
+@pytest.mark.parametrize(("kind", "options"), VARIANTS + CHEBYSHEV, ids=label)
 def test_weights_that_no_shift_uses_have_no_gradient_on_either_kernel(kind, options, mixing):
     sides = pair(kind, 2, 3, 0, mixing=mixing, **options)
     for side in sides:

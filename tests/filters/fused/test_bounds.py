@@ -137,7 +137,7 @@ def test_the_backward_refuses_states_and_gradients_of_other_sizes(kind, mixing, 
 
 def test_the_polynomial_refuses_sizes_that_do_not_fit():
     x, h, operator = signal(N, 5), signal(K + 1, 5), list(ragged(N).operator)
-    torch.ops.shiftstate.polynomial(x, h, operator)
+    torch.ops.shiftstate.polynomial(x, h, operator, False)
     for wrong in (
         (x[1:], h),
         (x[:, 1:], h),
@@ -148,11 +148,11 @@ def test_the_polynomial_refuses_sizes_that_do_not_fit():
         (x.long(), h.long()),
     ):
         with pytest.raises(ValueError, match="expected"):
-            torch.ops.shiftstate.polynomial(*wrong, operator)
-    torch.ops.shiftstate.polynomial_backward(x, x, h, operator, True)
+            torch.ops.shiftstate.polynomial(*wrong, operator, False)
+    torch.ops.shiftstate.polynomial_backward(x, x, h, operator, True, False)
     for dy in (x[1:], x[:, 1:], x.float(), x[0]):
         with pytest.raises(ValueError, match="expected"):
-            torch.ops.shiftstate.polynomial_backward(dy, x, h, operator, True)
+            torch.ops.shiftstate.polynomial_backward(dy, x, h, operator, True, False)
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)

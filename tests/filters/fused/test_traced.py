@@ -22,7 +22,10 @@ from tests.filters.fused.comparison import (
     signal,
 )
 
-VARIANTS = [(kind, options | {"checkpoint": 2} if options else {}) for kind, options in comparison.VARIANTS]
+VARIANTS = [
+    (kind, options | {"checkpoint": 2} if options else {})
+    for kind, options in comparison.VARIANTS + comparison.CHEBYSHEV
+]
 
 
 @pytest.fixture(autouse=True)
@@ -105,12 +108,17 @@ def checked(op, /, *arguments, **named):
 
 
 @pytest.mark.parametrize(
-    ("mixing", "layout", "checkpoint"),
-    [("bank", "sparse", None), ("bank", "dense", 2), ("depthwise", "sparse", 2), ("dense", "dense", None)],
+    ("mixing", "layout", "checkpoint", "basis"),
+    [
+        ("bank", "sparse", None, "powers"),
+        ("bank", "dense", 2, "powers"),
+        ("depthwise", "sparse", 2, "chebyshev"),
+        ("dense", "dense", None, "powers"),
+    ],
 )
 @pytest.mark.parametrize("kind", RECURRENT)
-def test_the_filter_operators_keep_torchs_rules(kind, mixing, layout, checkpoint):
-    layer, _ = pair(kind, 2, 3, 3, mixing=mixing, checkpoint=checkpoint)
+def test_the_filter_operators_keep_torchs_rules(kind, mixing, layout, checkpoint, basis):
+    layer, _ = pair(kind, 2, 3, 3, mixing=mixing, checkpoint=checkpoint, basis=basis)
     given = filter_arguments(layer, signal(8, 2, 2), graph(layout=layout))
     trained = given | {"weights": [weight.clone().requires_grad_() for weight in given["weights"]]}
     checked(torch.ops.shiftstate.filter.default, **trained | {"x": given["x"].clone().requires_grad_()})
@@ -122,9 +130,11 @@ def test_the_filter_operators_keep_torchs_rules(kind, mixing, layout, checkpoint
 
 def test_the_other_operators_keep_torchs_rules():
     operator, x, h = list(ragged(8).operator), signal(8, 5).requires_grad_(), signal(4, 5).requires_grad_()
-    checked(torch.ops.shiftstate.polynomial.default, x, h, operator)
-    checked(torch.ops.shiftstate.polynomial_backward.default, signal(8, 5), x.detach(), h.detach(), operator, True)
-    checked(torch.ops.shiftstate.polynomial_backward.default, signal(8, 5), x.detach(), h.detach(), operator, False)
+    for chebyshev in (False, True):
+        checked(torch.ops.shiftstate.polynomial.default, x, h, operator, chebyshev)
+        for need_x in (False, True):
+            given = (signal(8, 5), x.detach(), h.detach(), operator, need_x, chebyshev)
+            checked(torch.ops.shiftstate.polynomial_backward.default, *given)
     checked(torch.ops.shiftstate.spmm.default, *operator, x)
 
 

@@ -142,6 +142,39 @@ def prefetch(typingctx, array, index):
     return types.void(array, types.int64), codegen
 
 
+def begin_row(graph, i, start, stop, row):
+    """What a row of S w starts from: 0; or −before_i of a graph (crow, col, values, before, factor)."""
+    raise NotImplementedError
+
+
+def weight_of(graph, edge):
+    """S_ij of one edge, times the factor if there is one."""
+    raise NotImplementedError
+
+
+@overload(begin_row, jit_options=JIT)
+def _begin_row(graph, i, start, stop, row):
+    if len(graph) == 3:
+
+        def zero(graph, i, start, stop, row):
+            for j in range(start, stop):
+                row[j] = 0
+
+        return zero
+
+    def minus(graph, i, start, stop, row):
+        before = graph[3][i]
+        for j in range(start, stop):
+            row[j] = -before[j]
+
+    return minus
+
+
+@overload(weight_of, jit_options=JIT)
+def _weight_of(graph, edge):
+    return (lambda graph, edge: graph[2][edge]) if len(graph) == 3 else (lambda graph, edge: graph[4] * graph[2][edge])
+
+
 AHEAD = 20  # edges to look ahead: a memory access or two
 LINE = 16  # float32 a cache line
 
@@ -150,26 +183,27 @@ LINE = 16  # float32 a cache line
 def gather_row(graph, source, i, start, stop, row):
     """row[start:stop] = Σ_j S_ij source_j: four edges at a time, the next rows asked for in advance.
 
+    A ``graph`` that ends with a term makes it factor · Σ_j S_ij source_j − before_i.
     ``start`` and ``stop`` are unsigned: a signed index might be negative, which Python lets count from the end, and
     the test for it would keep the loop from being vectorised.
     """
-    crow, col, values = graph
+    crow, col = graph[0], graph[1]
     edge, end, last = crow[i], crow[i + 1], crow[crow.shape[0] - 1]
     begin, width = np.int64(start), np.int64(source.shape[1])
     for ahead in range(edge + AHEAD, min(end + AHEAD, last)):
         base = np.int64(col[ahead]) * width + begin
         for line in range(0, min(np.int64(stop) - begin, 4 * LINE), LINE):
             prefetch(source, base + line)
-    for j in range(start, stop):
-        row[j] = 0
+    begin_row(graph, i, start, stop, row)
     while edge + 4 <= end:
-        v0, v1, v2, v3 = values[edge], values[edge + 1], values[edge + 2], values[edge + 3]
+        v0, v1 = weight_of(graph, edge), weight_of(graph, edge + 1)
+        v2, v3 = weight_of(graph, edge + 2), weight_of(graph, edge + 3)
         w0, w1, w2, w3 = source[col[edge]], source[col[edge + 1]], source[col[edge + 2]], source[col[edge + 3]]
         for j in range(start, stop):
             row[j] += v0 * w0[j] + v1 * w1[j] + v2 * w2[j] + v3 * w3[j]
         edge += 4
     while edge < end:
-        v0, w0 = values[edge], source[col[edge]]
+        v0, w0 = weight_of(graph, edge), source[col[edge]]
         for j in range(start, stop):
             row[j] += v0 * w0[j]
         edge += 1

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from shiftstate.filters.fused.compiling.blocks import TILE, Stage, for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.compiling.compiler import inlined, kernel
+from shiftstate.filters.fused.compiling.elementary import begin_row, weight_of
 from shiftstate.filters.fused.memory.buffers import Both
+from shiftstate.filters.fused.products.terms import Term, rows_with
 from shiftstate.graphs.partitioned import Exchange, Partitioned
 
 
@@ -25,19 +27,19 @@ def row_of(own, halo, column):
 @inlined
 def gather_mixed(graph, own, halo, i, start, stop, row):
     """row[start:stop] = Σ_j S_ij w_j, added up as `gather_row` does."""
-    crow, col, values = graph
+    crow, col = graph[0], graph[1]
     edge, end = crow[i], crow[i + 1]
-    for j in range(start, stop):
-        row[j] = 0
+    begin_row(graph, i, start, stop, row)
     while edge + 4 <= end:
-        v0, v1, v2, v3 = values[edge], values[edge + 1], values[edge + 2], values[edge + 3]
+        v0, v1 = weight_of(graph, edge), weight_of(graph, edge + 1)
+        v2, v3 = weight_of(graph, edge + 2), weight_of(graph, edge + 3)
         w0, w1 = row_of(own, halo, col[edge]), row_of(own, halo, col[edge + 1])
         w2, w3 = row_of(own, halo, col[edge + 2]), row_of(own, halo, col[edge + 3])
         for j in range(start, stop):
             row[j] += v0 * w0[j] + v1 * w1[j] + v2 * w2[j] + v3 * w3[j]
         edge += 4
     while edge < end:
-        v0, w0 = values[edge], row_of(own, halo, col[edge])
+        v0, w0 = weight_of(graph, edge), row_of(own, halo, col[edge])
         for j in range(start, stop):
             row[j] += v0 * w0[j]
         edge += 1
@@ -72,29 +74,32 @@ class HaloProduct:
             Side(tuple(arrays[3:]), operator.t_exchange),
         )
 
-    def stages(self, source: Both, target: Both, count: int, rows: int, transpose: bool = False) -> Iterator[Stage]:
+    def stages(
+        self, source: Both, target: Both, count: int, rows: int, transpose: bool = False, term: Term | None = None
+    ) -> Iterator[Stage]:
         """Blocks (first, end, graph) to go over in turn; see `Product.stages`."""
         side, ready = self.sides[transpose], self.interior // rows
+        graph = rows_with(side.graph, term)
         arriving = side.exchange.start(source[0])
         if ready:
-            yield 0, ready, side.graph
-        self._finish(side, ready * rows, source, target, arriving.wait())
+            yield 0, ready, graph
+        self._finish(graph, ready * rows, source, target, arriving.wait())
         if ready < count:
             yield ready, count, None
 
-    def shift(self, source: Both, target: Both, transpose: bool = False) -> None:
-        """target = S source, or Sᵀ source."""
+    def shift(self, source: Both, target: Both, transpose: bool = False, term: Term | None = None) -> None:
+        """target = S source, or Sᵀ source; or what a term makes of it."""
         from shiftstate.filters.fused.products.shifts import gather_rows  # which knows this module
 
         shape = target[1].shape
         rows, count = rows_per_block(*shape), num_blocks(*shape)
-        for first, end, graph in self.stages(source, target, count, rows, transpose):
+        for first, end, graph in self.stages(source, target, count, rows, transpose, term):
             if graph is not None:
                 for_blocks(end, gather_rows, rows, graph, source[1], target[1], first=first)
 
-    def _finish(self, side: Side, before: int, source: Both, target: Both, halo: Tensor) -> None:
+    def _finish(self, graph: Any, before: int, source: Both, target: Both, halo: Tensor) -> None:
         """Rows of target from ``before`` on."""
         left, width = target[1].shape[0] - before, target[1].shape[1]
         rows = rows_per_block(left, width)
-        arrays = (side.graph, source[1], halo.numpy(), target[1])
+        arrays = (graph, source[1], halo.numpy(), target[1])
         for_blocks(num_blocks(left, width), _mixed_rows, rows, before, *arrays)

@@ -13,6 +13,7 @@ from shiftstate.filters.fused.compiling.elementary import gather_row
 from shiftstate.filters.fused.memory.buffers import Both, empty
 from shiftstate.filters.fused.products.halo import HaloProduct
 from shiftstate.filters.fused.products.matrices import multiply
+from shiftstate.filters.fused.products.terms import Term, rows_with
 from shiftstate.graphs import Shift
 from shiftstate.graphs.partitioned import Partitioned
 
@@ -41,42 +42,58 @@ class Product(NamedTuple):
     matrix: Tensor | None
     t_matrix: Tensor | None
     small: Any
-    """The arrays of both matrices, if small."""
+    """If small: the arrays of both matrices, and with ``doubled`` of twice both."""
     rows: Any
     t_rows: Any
 
     @classmethod
-    def of(cls, operator: Sequence[Tensor]) -> "Product | HaloProduct":
-        """From the tensors of a shift's operator: one of a dense S, six of a sparse S, or of a part of one."""
+    def of(cls, operator: Sequence[Tensor], doubled: bool = False) -> "Product | HaloProduct":
+        """From the tensors of a shift's operator: one of a dense S, six of a sparse S, or of a part of one.
+
+        ``doubled``: there will be terms with a factor of 2.
+        """
         if isinstance(operator, Partitioned):
             return HaloProduct(operator)
         if len(operator) == 1:
             matrix = operator[0].detach()
-            array = matrix.contiguous().numpy() if len(matrix) <= SMALL else None
-            return cls(matrix, matrix.T, None if array is None else (array, array.T), None, None)
+            small = None
+            if len(matrix) <= SMALL:
+                array = matrix.contiguous().numpy()
+                small = [(one, one.T) for one in ((array, array + array) if doubled else (array,))]
+            return cls(matrix, matrix.T, small, None, None)
         arrays = [tensor.detach().contiguous().numpy() for tensor in operator]
         return cls(None, None, None, tuple(arrays[:3]), tuple(arrays[3:]))
 
-    def prepare(self, source: Both, target: Both, transpose: bool = False) -> None:
+    def prepare(self, source: Both, target: Both, transpose: bool = False, term: Term | None = None) -> None:
         """target = S source if S is dense; a sparse S is left to the kernel that follows."""
         if self.small is not None:
-            multiply(self.small[transpose], source[1], target[1])
+            factor = 1
+            if term is not None:
+                factor = int(term.factor)
+                np.negative(term.before[1], out=target[1])
+            multiply(self.small[factor - 1][transpose], source[1], target[1], add=term is not None)
         elif self.matrix is not None and self.t_matrix is not None:
-            torch.mm(self.t_matrix if transpose else self.matrix, source[0], out=target[0])
+            matrix = self.t_matrix if transpose else self.matrix
+            if term is None:
+                torch.mm(matrix, source[0], out=target[0])
+            else:
+                torch.addmm(term.before[0], matrix, source[0], beta=-1, alpha=int(term.factor), out=target[0])
 
-    def stages(self, source: Both, target: Both, count: int, rows: int, transpose: bool = False) -> Iterator[Stage]:
+    def stages(
+        self, source: Both, target: Both, count: int, rows: int, transpose: bool = False, term: Term | None = None
+    ) -> Iterator[Stage]:
         """Blocks (first, end, graph) of ``rows`` rows, ``count`` in all, for a kernel to go over in turn.
 
-        With a ``graph`` the kernel gathers S source itself; None: it is in target already.
+        With a ``graph`` the kernel gathers S source itself, and adds the term; None: it is in target already.
         """
-        self.prepare(source, target, transpose)
-        yield 0, count, self.t_rows if transpose else self.rows
+        self.prepare(source, target, transpose, term)
+        yield 0, count, None if self.matrix is not None else rows_with(self.t_rows if transpose else self.rows, term)
 
-    def shift(self, source: Both, target: Both, transpose: bool = False) -> None:
-        """target = S source, or Sᵀ source."""
-        self.prepare(source, target, transpose)
+    def shift(self, source: Both, target: Both, transpose: bool = False, term: Term | None = None) -> None:
+        """target = S source, or Sᵀ source; or what a term makes of it."""
+        self.prepare(source, target, transpose, term)
         if self.matrix is None:
-            graph, shape = self.t_rows if transpose else self.rows, target[1].shape
+            graph, shape = rows_with(self.t_rows if transpose else self.rows, term), target[1].shape
             for_blocks(num_blocks(*shape), gather_rows, rows_per_block(*shape), graph, source[1], target[1])
 
     def apply(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:

@@ -15,6 +15,7 @@ from shiftstate.filters.fused.compiling.blocks import for_blocks, num_blocks, ro
 from shiftstate.filters.fused.compiling.elementary import encode
 from shiftstate.filters.fused.memory.buffers import empty
 from shiftstate.filters.fused.products.shifts import Product, both
+from shiftstate.filters.fused.products.terms import Term
 from shiftstate.filters.fused.recurrences import outputs
 from shiftstate.filters.fused.recurrences.states import States
 from shiftstate.filters.fused.spec import Spec
@@ -58,7 +59,7 @@ class MatrixRecurrence:
         self.R = self.N * self.B
         self.x = x.detach().reshape(self.R, self.G).contiguous() if spec.input else None
         self.w0 = w.detach().reshape(self.R, self.F).contiguous()
-        self.product = Product.of(operator)
+        self.product = Product.of(operator, doubled=spec.chebyshev)
         number = np.float32 if self.dtype == torch.float32 else np.float64
         *self.codes, self.code_y = (encode(name, number) for name in spec.activations)
         self.rows, self.blocks = rows_per_block(self.R, self.F), num_blocks(self.R, self.F)
@@ -78,10 +79,12 @@ class MatrixRecurrence:
         arrays = [value.numpy() if isinstance(value, Tensor) else value for value in arguments]
         for_blocks(self.blocks, kernel, self.rows, *arrays)
 
-    def shift(self, source: Tensor, target: Tensor, transpose: bool = False) -> None:
-        """target = S source, or Sᵀ source."""
-        wide = (self.N, self.B * self.F)
-        self.product.shift(both(source.view(wide)), both(target.view(wide)), transpose)
+    def shift(self, k: int, source: Tensor, target: Tensor, before: Tensor | None, transpose: bool = False) -> None:
+        """target = S source, or Sᵀ source, of shift k; in Chebyshev's basis with a term of what was before source."""
+        wide, term = (self.N, self.B * self.F), None
+        if before is not None:
+            term = Term.of(2 if k > 1 else 1, both(before.view(wide)))
+        self.product.shift(both(source.view(wide)), both(target.view(wide)), transpose, term)
 
     def _arguments(self, k: int, Sw: Tensor) -> Arguments:
         """What the nonlinearities of shift k act on: each (N·B, maps·F)."""
@@ -137,7 +140,7 @@ class MatrixRecurrence:
         Sw = None if states.Sw is None else states.Sw[slot][0]
         c_old, c = (None, None) if states.c is None else (states.c[slot][0], states.c[slot + 1][0])
         target = self.blank() if Sw is None else Sw
-        self.shift(w_old, target)
+        self.shift(k, w_old, target, states.w[slot - 1][0] if self.spec.chebyshev else None)
         self.in_rows(self.cell.dense_forward, *self._arguments(k, target), Sw, c_old, c, w, *self.codes)
         return w
 
@@ -149,6 +152,7 @@ class MatrixRecurrence:
         self.grads = {name: torch.zeros_like(weight) for name, weight in self.weights.items()}
         self.dc = torch.zeros(self.R, self.F, dtype=self.dtype) if self.cell.memory else None
         d = torch.zeros(self.R, self.F, dtype=self.dtype)  # ∂/∂w_k from the shifts above k
+        self.above = torch.zeros_like(d) if self.spec.chebyshev else None  # ∂/∂(S w_k), for the shift after the next
         segment = self.spec.checkpoint or max(self.K, 1)
         states = (  # where a segment is computed again: one room for all of them
             States.empty(self.spec, min(segment, self.K), self.blank)
@@ -164,7 +168,7 @@ class MatrixRecurrence:
         dw0 = d + self.output_back(0, self.w0)
         dx = None if self.dx is None else self.dx.view(self.N, self.B, self.G)
         grads = [grad if grad.shape[0] else None for grad in self.grads.values()]
-        del self.dtotal, self.dc, self.dx, self.grads  # nothing outlives the backward
+        del self.dtotal, self.dc, self.dx, self.grads, self.above  # nothing outlives the backward
         return dx, dw0.view(self.N, self.B, self.F), grads
 
     def _again(self, states: States, first: int, last: int, saved: Tensor) -> None:
@@ -197,7 +201,8 @@ class MatrixRecurrence:
         if self.apart is not None and zw is not None:
             self.weights_back(self.apart, k, zx, summed_product(zw, Sw))
             product(zw, self.apart.w[k - 1], dSw, add=True)
-        self.shift(dSw, below, transpose=True)
+        self.shift(k, dSw, below, self.above, transpose=True)
+        self.above = dSw if self.spec.chebyshev else None
         return below
 
     def weights_back(self, stack: Stack, k: int, z: Tensor | None, state: Tensor) -> None:

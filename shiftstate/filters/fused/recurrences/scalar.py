@@ -15,6 +15,7 @@ from shiftstate.filters.fused.compiling.blocks import Stage, for_blocks, num_blo
 from shiftstate.filters.fused.compiling.elementary import encode
 from shiftstate.filters.fused.memory.buffers import Both, empty
 from shiftstate.filters.fused.products.shifts import Product
+from shiftstate.filters.fused.products.terms import Term
 from shiftstate.filters.fused.recurrences import columns, outputs
 from shiftstate.filters.fused.recurrences.states import Slots, States
 from shiftstate.filters.fused.spec import Spec
@@ -53,7 +54,8 @@ class ScalarRecurrence:
         self.b = self._table(self.maps) if spec.gate_bias else None
         self.states: Any = States.empty(spec, self.K if keep and not spec.checkpoint else 0, self.blank)
         shifts = 0 if spec.checkpoint else self.K
-        self.size = (shifts * len(self.cell.keeps) + 10) * self.x.nbytes + 2 * self.H.nbytes  # bytes, nearly
+        arrays = shifts * len(self.cell.keeps) + 10 + 2 * spec.chebyshev
+        self.size = arrays * self.x.nbytes + 2 * self.H.nbytes  # bytes, nearly
         self.steps: Any = [self._arguments(k, k - 1, self.states) for k in range(1, self.K + 1)]
         self.steps_back: Any = None
 
@@ -73,7 +75,7 @@ class ScalarRecurrence:
 
     def load(self, x: Tensor, weights: Sequence[Tensor], operator: Sequence[Tensor]) -> None:
         """The numbers of one call."""
-        self.product = Product.of(operator)
+        self.product = Product.of(operator, doubled=self.spec.chebyshev)
         self.x.view(self.whole).copy_(x)  # spread over f, if it is a bank's
         self._spread(weights[: len(self.starts)], self.H, self.starts)
         if self.b is not None:
@@ -107,19 +109,23 @@ class ScalarRecurrence:
         return self.H[0, self.maps], self.H[0, -1] if self.spec.input else None
 
     def _arguments(self, k: int, slot: int, states: States) -> Any:
-        """Source and target of shift k's product, and the arrays of the kernel."""
+        """Source, target and term of shift k's product, and the arrays of the kernel."""
         assert states.w is not None
         w_old, w = states.w[slot], states.w[slot + 1]
         Sw = None if states.Sw is None else states.Sw[slot]
         c_old, c = (None, None) if states.c is None else (states.c[slot][1], states.c[slot + 1][1])
         b = None if self.b is None else self.b[k]
         arrays = (w_old[1], None if Sw is None else Sw[1], c_old, c, w[1], self.input, self.H[k], b)
-        return w_old, w if Sw is None else Sw, arrays
+        return w_old, w if Sw is None else Sw, self._term(2 if k > 1 else 1, states.w, slot - 1), arrays
+
+    def _term(self, factor: int, arrays: Slots, slot: int) -> Term | None:
+        """The term of a product: in Chebyshev's basis the array before its source."""
+        return Term.of(factor, arrays[slot]) if self.spec.chebyshev else None
 
     def _step(self, arguments: Any, total: Any) -> None:
         """One shift; outputs are added to ``total`` unless it is None."""
-        source, target, arrays = arguments
-        for first, end, graph in self.product.stages(source, target, self.blocks, self.rows):
+        source, target, term, arrays = arguments
+        for first, end, graph in self.product.stages(source, target, self.blocks, self.rows, term=term):
             for_blocks(end, self.cell.forward, self.rows, graph, *arrays, total, *self.codes, first=first)
 
     def backward(self, dy: Tensor, y: Tensor, kept: Sequence[Tensor] | None, need_x: bool) -> Any:
@@ -133,6 +139,8 @@ class ScalarRecurrence:
         outputs.finish_backward(dy.numpy(), y.view(self.shape).numpy(), self.dtotal, self.codes[-1])
         self.dx = np.zeros(self.shape, self.number) if need_x else None
         self.d[1][0].zero_()  # nothing reaches the last shift from beyond
+        if self.spec.chebyshev:
+            self.d[0][0].zero_()  # nor the one before it from two beyond
         if self.dc is not None:
             self.dc.fill(0)
         segment = self.spec.checkpoint or max(self.K, 1)
@@ -167,8 +175,8 @@ class ScalarRecurrence:
         return [(k, self._back_arguments(k, k - first, states)) for k in range(first, last + 1)]
 
     def _prepare_backward(self) -> None:
-        """Arrays of the backward: two of states' gradients in turn, that of the memory, sums by weight."""
-        self.dtotal, self.d = self.blank().numpy(), Slots(self.blank(2))
+        """Arrays of the backward: two or three states' gradients in turn, that of the memory, sums by weight."""
+        self.dtotal, self.d = self.blank().numpy(), Slots(self.blank(2 + self.spec.chebyshev))
         self.dc: Any = self.blank().numpy() if self.cell.memory else None
         self.dH = empty((self.K + 2, 1, *self.H.shape[1:]), self.dtype).numpy()
         self.db = None if self.b is None else empty((self.K + 2, 1, *self.b.shape[1:]), self.dtype).numpy()
@@ -191,14 +199,14 @@ class ScalarRecurrence:
             self._step(self._arguments(k, k - first, states), None)
 
     def _back_arguments(self, k: int, slot: int, states: States) -> Any:
-        """Source and target of the product of shift k in reverse, the arrays of the kernel, and its sums."""
+        """Source, target and term of the product of shift k in reverse, the arrays of the kernel, and its sums."""
         d_old, d = self.d[self.K - k], self.d[self.K - k + 1]
         Sw = None if states.Sw is None else states.Sw[slot][1]
         c_old, c = (None, None) if states.c is None else (states.c[slot][1], states.c[slot + 1][1])
         w = states.w[slot + 1][1] if states.w is not None and "w" in self.cell.keeps else None
         b, db = (None, None) if self.b is None or self.db is None else (self.b[k], self.db[k])
         arrays = (d_old[1], d[1], self.dc, Sw, c_old, c, w, self.input, *self.weights_back(k), b, self.dtotal)
-        return d_old, d, (*arrays, *self.codes), (self.dH[k], db)
+        return d_old, d, self._term(2, self.d, self.K - k - 1), (*arrays, *self.codes), (self.dH[k], db)
 
     def weights_back(self, k: int) -> tuple[Any, ...]:
         """The weights that the backward kernel of shift k takes."""
@@ -206,10 +214,10 @@ class ScalarRecurrence:
 
     def _step_back(self, k: int, arguments: Any) -> None:
         """Shift k in reverse; nothing is gathered for the last, which nothing reaches from beyond."""
-        source, target, arrays, sums = arguments
+        source, target, term, arrays, sums = arguments
         stages: Iterable[Stage] = [(0, self.blocks, None)]
         if k != self.K:
-            stages = self.product.stages(source, target, self.blocks, self.rows, transpose=True)
+            stages = self.product.stages(source, target, self.blocks, self.rows, transpose=True, term=term)
         self._in_blocks(self.cell.backward, stages, (self.dx if self.spec.input else None, *arrays), sums)
 
     def _in_blocks(self, kernel: Any, stages: Iterable[Stage], arguments: Sequence[Any], sums: Sequence[Any]) -> None:
@@ -235,9 +243,9 @@ class ScalarRecurrence:
         self.input_gradients(v, np.ones(self.shape[1], self.number))
 
     def last_product(self) -> Both:
-        """Sᵀ of what the first shift's backward left."""
+        """Sᵀ of what the first shift's backward left, and its term."""
         source, target = self.d[self.K], self.d[self.K + 1]
-        self.product.shift(source, target, transpose=True)
+        self.product.shift(source, target, transpose=True, term=self._term(1, self.d, self.K - 1))
         return target
 
     def input_gradients(self, v: Any, scale: Any) -> Any:

@@ -14,7 +14,16 @@ from shiftstate.filters.fused.memory import buffers, pool
 from shiftstate.filters.fused.products import matrices, shifts
 from shiftstate.filters.fused.recurrences import matrix, scalar
 from shiftstate.layers.options import MIXINGS
-from tests.filters.fused.comparison import VARIANTS, assert_identical, label, pair, ragged, results, signal
+from tests.filters.fused.comparison import (
+    CHEBYSHEV,
+    VARIANTS,
+    assert_identical,
+    label,
+    pair,
+    ragged,
+    results,
+    signal,
+)
 
 MODULES = (bank, depthwise, matrix, shifts, scalar)
 
@@ -46,7 +55,7 @@ def test_every_module_that_asks_for_memory_is_poisoned():
 
 @pytest.mark.parametrize(("layout", "checkpoint"), [("dense", None), ("sparse", None), ("sparse", 2)])
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
+@pytest.mark.parametrize(("kind", "options"), VARIANTS + CHEBYSHEV, ids=label)
 def test_poisoned_memory_changes_no_bit(kind, options, mixing, layout, checkpoint, poison):
     # 60 nodes of 600 columns: two tiles, two blocks of rows, the partial sums of each in scratch memory
     sizes = [(ragged(60, layout=layout), signal(200, 60, 2)), (ragged(7, layout=layout), signal(7, 2))]
@@ -62,7 +71,7 @@ def test_poisoned_memory_changes_no_bit(kind, options, mixing, layout, checkpoin
 
 @pytest.mark.parametrize(("layout", "checkpoint"), [("dense", None), ("sparse", None), ("sparse", 2)])
 @pytest.mark.parametrize("mixing", ["bank", "dense"])
-@pytest.mark.parametrize(("kind", "options"), VARIANTS, ids=label)
+@pytest.mark.parametrize(("kind", "options"), VARIANTS + CHEBYSHEV, ids=label)
 def test_a_call_leaves_nothing_behind_for_the_next(kind, options, mixing, layout, checkpoint):
     layer, _ = pair(kind, 2, 3, 3, mixing=mixing, checkpoint=checkpoint, **options)
     shift, x = ragged(7, layout=layout), signal(2, 7, 2)

@@ -10,7 +10,7 @@ from shiftstate.graphs import Shift
 
 
 class PolynomialKernels(Kernels):
-    """y = Σ_k h_k S^k x."""
+    """y = Σ_k h_k S^k x, or Σ_k h_k T_k(S) x in Chebyshev's basis."""
 
     def obstacle(self, filter: Filter, x: Tensor, shift: Shift) -> str | None:
         """Why the kernels cannot run this call; None if they can. Unless depthwise, it is made of ordinary products."""
@@ -19,9 +19,10 @@ class PolynomialKernels(Kernels):
     def run(self, filter: Filter, x: Tensor, shift: Shift, checkpoint: int | None = None) -> Tensor:
         """x (N, B, G) → y (N, B, F) through K shifts."""
         h = filter.output_weights()["h"]  # (K+1, F, G)
+        chebyshev = filter.basis == "chebyshev"
         if filter.mixing == "depthwise":
-            return run_depthwise(filter.start(x)[0].squeeze(-1), h.squeeze(-1), shift)
-        return run_bank(x, h, shift, checkpoint)
+            return run_depthwise(filter.start(x)[0].squeeze(-1), h.squeeze(-1), shift, chebyshev)
+        return run_bank(x, h, shift, checkpoint, chebyshev)
 
 
 CELL = PolynomialKernels()

@@ -1,4 +1,7 @@
-"""The GCNN with one weight per shift and channel, in Horner's order: u_k = h_k x + S u_{k+1}. Nothing is kept but x."""
+"""The GCNN with one weight per shift and channel, in Horner's order: u_k = h_k x + S u_{k+1}. Nothing is kept but x.
+
+In Chebyshev's basis it is Clenshaw's order: u_k = h_k x + 2 S u_{k+1} − u_{k+2}, and y = h_0 x + S u_1 − u_2.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,6 +14,7 @@ from shiftstate.filters.fused.compiling.compiler import announced, kernel
 from shiftstate.filters.fused.compiling.elementary import gather_row
 from shiftstate.filters.fused.memory.buffers import empty
 from shiftstate.filters.fused.products.shifts import Product, both, check_operator
+from shiftstate.filters.fused.products.terms import InTurn
 from shiftstate.filters.fused.recurrences.columns import add_blocks
 from shiftstate.filters.fused.second_derivative import only_first, raise_second
 from shiftstate.graphs import Shift
@@ -46,45 +50,46 @@ def _horner_backward(first, end, rows, graph, v_old, v, x, h, dx, dh):
                         dx[i, j] += h[j] * v[i, j]
 
 
-def forward(x: Tensor, h: Tensor, operator: Sequence[Tensor]) -> Tensor:
+def forward(x: Tensor, h: Tensor, operator: Sequence[Tensor], chebyshev: bool = False) -> Tensor:
     """Σ_k h_k S^k x for x (N, M) and one scalar a column and shift, h (K+1, M)."""
     check_operator(operator, x.shape[0], x.dtype)
     _check_columns(x, h)
-    product, weights = Product.of(operator), h.detach().contiguous().numpy()
+    product, weights = Product.of(operator, doubled=chebyshev), h.detach().contiguous().numpy()
     x = x.detach().contiguous()
     ins, rows, blocks = x.numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
-    u, u_old = both(empty(tuple(x.shape), x.dtype)), both(empty(tuple(x.shape), x.dtype))
-    torch.mul(x, h[-1].detach(), out=u[0])
-    with announced("GCNN", x.dtype, len(operator)):
-        for k in range(h.shape[0] - 2, -1, -1):
-            u, u_old = u_old, u
-            for first, end, graph in product.stages(u_old, u, blocks, rows):
-                for_blocks(end, _horner, rows, graph, u_old[1], u[1], ins, weights[k], first=first)
-    return u[0]
+    K, u = h.shape[0] - 1, InTurn.made(lambda: both(empty(tuple(x.shape), x.dtype)), chebyshev)
+    torch.mul(x, h[-1].detach(), out=u[0][0])
+    with announced("GCNN", x.dtype, len(operator), chebyshev):
+        for at in range(1, K + 1):  # u_{K − at}
+            source, target, term = u.step(at, twice=at < K)
+            for first, end, graph in product.stages(source, target, blocks, rows, term=term):
+                for_blocks(end, _horner, rows, graph, source[1], target[1], ins, weights[K - at], first=first)
+    return u[K][0]
 
 
 def backward(
-    dy: Tensor, x: Tensor, h: Tensor, operator: Sequence[Tensor], need_x: bool
+    dy: Tensor, x: Tensor, h: Tensor, operator: Sequence[Tensor], need_x: bool, chebyshev: bool = False
 ) -> tuple[Tensor | None, Tensor]:
     """Gradients of x and of h: with v_k = (Sᵀ)^k dy, Σ_k h_k v_k and Σ v_k x."""
     check_operator(operator, x.shape[0], x.dtype)
     _check_columns(x, h)
     if dy.shape != x.shape or dy.dtype != x.dtype:
         raise ValueError(f"the gradient has shape {tuple(dy.shape)}, {dy.dtype}; expected {tuple(x.shape)}, {x.dtype}")
-    product, weights = Product.of(operator), h.detach().contiguous().numpy()
+    product, weights = Product.of(operator, doubled=chebyshev), h.detach().contiguous().numpy()
     ins, rows, blocks = x.detach().contiguous().numpy(), rows_per_block(*x.shape), num_blocks(*x.shape)
-    v, v_old = both(dy.detach().clone(memory_format=torch.contiguous_format)), both(empty(tuple(x.shape), x.dtype))
+    v = InTurn.made(lambda: both(empty(tuple(x.shape), x.dtype)), chebyshev)
+    v[0][0].copy_(dy.detach())
     dx = torch.zeros(x.shape, dtype=x.dtype) if need_x else None
     total = None if dx is None else dx.numpy()
     dh, parts = np.empty(h.shape, ins.dtype), np.empty((blocks, 1, x.shape[1]), ins.dtype)
-    with announced("GCNN", x.dtype, len(operator), need_x):
+    with announced("GCNN", x.dtype, len(operator), need_x, chebyshev):
         for k in range(h.shape[0]):
             stages: Iterable[Stage] = [(0, blocks, None)]
+            source, target, term = v.step(k, twice=k > 1)
             if k:
-                v, v_old = v_old, v
-                stages = product.stages(v_old, v, blocks, rows, transpose=True)
+                stages = product.stages(source, target, blocks, rows, transpose=True, term=term)
             for first, end, graph in stages:
-                arrays = (graph, v_old[1], v[1], ins, weights[k], total, parts)
+                arrays = (graph, source[1], target[1], ins, weights[k], total, parts)
                 for_blocks(end, _horner_backward, rows, *arrays, first=first)
             add_blocks(parts, dh[k : k + 1])
     return dx, torch.from_numpy(dh)
@@ -92,52 +97,53 @@ def backward(
 
 class _DepthwiseFunction(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, h, operator):
+    def forward(ctx, x, h, operator, chebyshev):
         ctx.save_for_backward(x, h)
-        ctx.operator = operator
-        return forward(x, h, operator)
+        ctx.operator, ctx.chebyshev = operator, chebyshev
+        return forward(x, h, operator, chebyshev)
 
     @staticmethod
     def backward(ctx, dy):
         x, h = ctx.saved_tensors
         with torch.no_grad():
-            grads = backward(dy, x, h, ctx.operator, ctx.needs_input_grad[0])
-        return *only_first(grads, (x, h, dy)), None
+            grads = backward(dy, x, h, ctx.operator, ctx.needs_input_grad[0], ctx.chebyshev)
+        return *only_first(grads, (x, h, dy)), None, None
 
 
 @torch.library.custom_op("shiftstate::polynomial", mutates_args=())
-def polynomial_op(x: Tensor, h: Tensor, operator: list[Tensor]) -> Tensor:
+def polynomial_op(x: Tensor, h: Tensor, operator: list[Tensor], chebyshev: bool) -> Tensor:
     """The forward on plain tensors, for traced graphs."""
-    return forward(x, h, operator)
+    return forward(x, h, operator, chebyshev)
 
 
 @polynomial_op.register_fake
-def _(x, h, operator):
+def _(x, h, operator, chebyshev):
     return x.new_empty(x.shape)
 
 
 @torch.library.custom_op("shiftstate::polynomial_backward", mutates_args=())
 def polynomial_backward_op(
-    dy: Tensor, x: Tensor, h: Tensor, operator: list[Tensor], need_x: bool
+    dy: Tensor, x: Tensor, h: Tensor, operator: list[Tensor], need_x: bool, chebyshev: bool
 ) -> tuple[Tensor, Tensor]:
     """The backward on plain tensors; the gradient of x is empty unless needed."""
-    dx, dh = backward(dy, x, h, operator, need_x)
+    dx, dh = backward(dy, x, h, operator, need_x, chebyshev)
     return x.new_empty(0) if dx is None else dx, dh
 
 
 @polynomial_backward_op.register_fake
-def _(dy, x, h, operator, need_x):
+def _(dy, x, h, operator, need_x, chebyshev):
     return x.new_empty(x.shape if need_x else 0), h.new_empty(h.shape)
 
 
 def _context(ctx, inputs, output) -> None:
-    ctx.save_for_backward(inputs[0], inputs[1], *inputs[2])
+    x, h, operator, ctx.chebyshev = inputs
+    ctx.save_for_backward(x, h, *operator)
 
 
 def _op_backward(ctx, dy):
     x, h, *operator = ctx.saved_tensors
-    dx, dh = polynomial_backward_op(dy, x, h, operator, ctx.needs_input_grad[0])
-    return dx if ctx.needs_input_grad[0] else None, dh, [None] * len(operator)
+    dx, dh = polynomial_backward_op(dy, x, h, operator, ctx.needs_input_grad[0], ctx.chebyshev)
+    return dx if ctx.needs_input_grad[0] else None, dh, [None] * len(operator), None
 
 
 polynomial_op.register_autograd(_op_backward, setup_context=_context)
@@ -150,11 +156,11 @@ def _check_columns(x: Tensor, h: Tensor) -> None:
         raise ValueError(f"x {tuple(x.shape)} and h {tuple(h.shape)} do not go together; expected (N, M) and (K+1, M)")
 
 
-def run_depthwise(x: Tensor, h: Tensor, shift: Shift) -> Tensor:
+def run_depthwise(x: Tensor, h: Tensor, shift: Shift, chebyshev: bool = False) -> Tensor:
     """x (N, B, F) → y (N, B, F) for one weight per shift and channel, h (K+1, F)."""
     N, B, F = x.shape
     columns = h.unsqueeze(1).expand(-1, B, -1).reshape(-1, B * F)
     rows = x.reshape(N, B * F)
     if torch.compiler.is_compiling():
-        return polynomial_op(rows, columns, list(shift.operator)).view(N, B, F)
-    return _DepthwiseFunction.apply(rows, columns, shift.operator).view(N, B, F)
+        return polynomial_op(rows, columns, list(shift.operator), chebyshev).view(N, B, F)
+    return _DepthwiseFunction.apply(rows, columns, shift.operator, chebyshev).view(N, B, F)

@@ -24,7 +24,8 @@ function lensCurves(layer) {
 
 const CURVE_BUILDERS = {
   states(layer) {
-    const beyond = Object.entries({ radius: "ρ(S)<sup>k</sup> ‖w<sub>0</sub>‖", smallest: "min |λ|<sup>k</sup> ‖w<sub>0</sub>‖" }).filter(([key]) => layer.envelopes[key]);
+    const alone = layer.basis === "chebyshev" ? { radius: "max |T<sub>k</sub>(λ)|", smallest: "min |T<sub>k</sub>(λ)|" } : { radius: "ρ(S)<sup>k</sup>", smallest: "min |λ|<sup>k</sup>" };
+    const beyond = Object.entries(alone).filter(([key]) => layer.envelopes[key]).map(([key, title]) => [key, `${title} ‖w<sub>0</sub>‖`]);
     const seen = [layer.states.low, layer.states.high, layer.outputs.norm, layer.memories?.norm ?? []].flat().filter((value) => value > 0).map(Math.log10);
     const range = seen.length ? [Math.min(...seen) - 0.7, Math.max(...seen) + 0.7] : undefined; // the envelopes may leave the picture
     return { log: true, y: "size", range, traces: [

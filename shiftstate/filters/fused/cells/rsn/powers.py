@@ -1,4 +1,4 @@
-"""The RSN's recurrence in one pass per shift, with its backward.
+"""The RSN's recurrence in one pass per shift, with its backward, for the basis of powers.
 
     w_k = σ_w(h_kww S w_{k−1} + h_kwx x)
 
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from shiftstate.filters.fused.cell import FusedCell
 from shiftstate.filters.fused.compiling.blocks import TILE
 from shiftstate.filters.fused.compiling.compiler import kernel
 from shiftstate.filters.fused.compiling.elementary import activate, gather_row, through
@@ -115,19 +114,6 @@ class Matrix(MatrixRecurrence):
         (w_old, _), (w, _) = states.w[slot], states.w[slot + 1]
         a, v = d + self.output_back(k, w), self.blank()
         self.in_rows(outputs.through_value, w, a, *self.codes)
-        self.shift(a, v, transpose=True)
+        self.shift(k, a, v, None, transpose=True)
         self.weights_back(self.added, k, a, summed_product(v, w_old))
         return product(v, self.added.w[k - 1])
-
-
-CELL = FusedCell(
-    name="rsn",
-    maps=("w",),
-    keeps=("w",),
-    activations=("state_activation", "output_activation"),
-    scalar=Scalar,
-    matrix=Matrix,
-    forward=forward,
-    backward=backward,
-    dense_forward=dense_forward,
-)
