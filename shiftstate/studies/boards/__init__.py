@@ -4,8 +4,8 @@ Boards are drawn by the published recipe (`shiftstate.studies.minesweeper.drawin
 graph without edges between them. Training, validation and test cells are whole boards: nothing is learned from answers
 of a board that is tested on. (Batch norm sees the features of all boards, as it does in the published splits.) The
 network, its size and its training are those of the study `minesweeper`. "ceiling" is no network: the chance of a mine
-given all numbers of the board, by belief propagation (`shiftstate.studies.minesweeper.posterior`). That is approximate,
-so what can be known at best is at least that.
+given the numbers in a strip of the board around it (`shiftstate.studies.minesweeper.posterior`). That is exact, and
+numbers beyond the strip add little: what can be known at best is at least that, and hardly more.
 """
 
 import time
@@ -23,7 +23,7 @@ from shiftstate.graphs import Shift
 from shiftstate.studies.minesweeper import FIRST, VARIANTS
 from shiftstate.studies.minesweeper.drawing import board_shift, draw_boards
 from shiftstate.studies.minesweeper.network import Blocks, build
-from shiftstate.studies.minesweeper.posterior import by_propagation
+from shiftstate.studies.minesweeper.posterior import by_strips
 from shiftstate.tasks import NodeClassification
 
 TASK = NodeClassification("roc_auc", ["roc_auc"])
@@ -73,9 +73,9 @@ def data(trial: m.Trial, prepared: Path | None) -> SimpleNamespace:
 def ceiling(trial: m.Trial, drawn: Any) -> m.Outcome:
     """The posterior of every test cell, as if it were a model."""
     began, settings = time.perf_counter(), trial.settings.data
-    shown = drawn.boards.shown[-settings.test :]
-    chances = [by_propagation(board, settings.side, settings.mines).chance.clip(1e-12, 1 - 1e-12) for board in shown]
-    odds = torch.from_numpy(np.concatenate([np.log(chance / (1 - chance)) for chance in chances]))
+    shown = drawn.boards.shown[-settings.test :].reshape(-1, settings.side, settings.side)
+    chance = np.stack([by_strips(board, settings.mines) for board in shown]).ravel().clip(1e-12, 1 - 1e-12)
+    odds = torch.from_numpy(np.log(chance / (1 - chance)))
     score = TASK.scores(odds, drawn.y[drawn.test])
     return m.Outcome(score, score, seconds=time.perf_counter() - began)
 

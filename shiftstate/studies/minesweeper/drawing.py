@@ -39,15 +39,15 @@ def draw_boards(
     cells = side * side
     mine = np.stack([generator.permutation(cells) < round(mines * cells) for _ in range(count)])
     hides = np.stack([generator.permutation(cells) < round(hidden * cells) for _ in range(count)])
-    return Boards(mine, np.where(hides, -1, np.minimum(around(mine, side), MOST)))
+    return Boards(mine, np.where(hides, -1, np.minimum(around(mine.reshape(-1, side, side)).reshape(mine.shape), MOST)))
 
 
-def around(mine: NDArray[np.bool_], side: int) -> NDArray[np.int64]:
-    """Mines among the neighbours of every cell: (boards, cells) → (boards, cells)."""
-    padded = np.pad(mine.reshape(-1, side, side).astype(np.int64), ((0, 0), (1, 1), (1, 1)))
+def around(mine: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Mines among the neighbours of every cell: (boards, rows, columns) → (boards, rows, columns)."""
+    _, rows, columns = mine.shape
+    padded = np.pad(mine.astype(np.int64), ((0, 0), (1, 1), (1, 1)))
     steps = [(down, right) for down in (0, 1, 2) for right in (0, 1, 2) if (down, right) != (1, 1)]
-    total = sum(padded[:, down : down + side, right : right + side] for down, right in steps)
-    return np.asarray(total).reshape(mine.shape)
+    return np.asarray(sum(padded[:, down : down + rows, right : right + columns] for down, right in steps))
 
 
 def neighbours(side: int) -> NDArray[np.int64]:
