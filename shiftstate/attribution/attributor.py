@@ -82,12 +82,14 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_held_out(library.authors)
         check_lengths(library, self.length, say)
         folds = deal(library.authors, INNER_FOLDS)
-        choice = choose_words(self.words, library, folds)
+        choice = choose_words(self.words, library, folds, say)
         pieces = cut_texts(library.texts, choice.words, self.length, library.vocabulary.words)
         names, author = library.names, library.author
         tested, scores = held_out_scores(pieces, author, len(names), folds, list(MODELS), choice, say)
         self.classes_ = np.array(names)
         self._calibrate(scores, author[pieces.text[tested]], pieces.text[tested])
+        if self.guesses:
+            say(f"warning: {self.recommended_} is not better than guessing on held-out texts: trust no answer")
         pieces = pieces.over(np.arange(choice.number))
         self.learned_ = {}
         for name, kind in MODELS.items():
@@ -114,6 +116,11 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.why_ = why(self.recommended_, judged, author, text)
         self.strangers_ = learn_strangers(judged[self.recommended_], author, text)
 
+    @property
+    def guesses(self) -> bool:
+        """Whether the recommended model names held-out pieces no better than chance would."""
+        return bool(self.held_out_[self.recommended_]["accuracy"] <= 1 / len(self.classes_))
+
     def encode(self, text: str, title: str = "the text") -> Encoded:
         """A text as numbers of the model's words; one that is too short for any answer raises."""
         encoded = Vocabulary(self.listed_, fixed=True).encode(text)
@@ -124,11 +131,17 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A text as pieces over the model's words."""
         return cut_texts([self.encode(text) if isinstance(text, str) else text], self.listed_, self.length)
 
-    def logarithms(self, pieces: Pieces, model: str | None = None) -> NDArray[np.float64]:
-        """log p of every piece, (n, authors), by the recommended model or another one."""
+    def logarithms(self, pieces: Pieces, model: str | None = None, words: int | None = None) -> NDArray[np.float64]:
+        """log p of every piece, (n, authors), by the recommended model or another one.
+
+        ``words`` are those of a piece if they are fewer than ``length``: the text is shorter than an excerpt.
+        """
         name = model or self.recommended_
         group = list(MODELS) if name == COMBINED else [name]
-        return self.calibrations_[name].logarithms([self.learned_[one].scores(pieces) for one in group])
+        scores = [self.learned_[one].scores(pieces) for one in group]
+        shrinks = all(MODELS[one].shrinks for one in group)
+        share = 1.0 if words is None or shrinks else min(1.0, words / self.length)
+        return self.calibrations_[name].logarithms(scores, share)
 
     def profile(self, pieces: Pieces) -> NDArray[np.float32]:
         """Mean z-scores of the words of a text."""
@@ -150,7 +163,8 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, authors), calibrated on held-out texts; columns in the order of ``classes_``."""
         calibration = self.calibrations_[self.recommended_]
-        return np.stack([calibration.together(self.logarithms(self.cut(text))) for text in texts])
+        encoded = [self.encode(text) for text in texts]
+        return np.stack([calibration.together(self.logarithms(self.cut(one), words=len(one))) for one in encoded])
 
     def predict(self, texts: Sequence[str]) -> NDArray[np.str_]:
         """The likeliest author of every text."""
@@ -209,7 +223,8 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def check_lengths(library: Library, length: int, say: Callable[[str], None]) -> None:
     """Raise for texts that are too short for any answer; say which are shorter than a piece."""
-    for text, title in zip(library.texts, library.titles, strict=True):
+    for number, text in enumerate(library.texts):
+        title = library.label(number)
         check_length(text, title)
         if len(text) < length:
             say(f"warning: {title} has {len(text):,} words, less than an excerpt of {length:,}: it counts as one")

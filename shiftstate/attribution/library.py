@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from shiftstate.texts.folder import find_texts
-from shiftstate.texts.readers import READERS, read_document, without_boilerplate
+from shiftstate.texts.folder import find_left_out, find_texts
+from shiftstate.texts.readers import READERS, boilerplate_left, read_document, without_boilerplate
 from shiftstate.texts.tokens import tokenize
 
 SHINGLE = 8
 """Words in a row that two different books do not share by chance."""
 SAME = 0.2
 """Share of them that makes two texts the same one."""
+COPIES = 8
+"""Texts that may share such a run and still be copies of one."""
 FOREIGN = 0.4
 """Cosine of the frequent words of two texts, below which their languages are in doubt."""
 LONG_WORD = 12
@@ -81,6 +83,11 @@ class Library:
         """The different authors, sorted."""
         return sorted(set(self.authors))
 
+    def label(self, text: int) -> str:
+        """The title, with the author if others have the same title."""
+        title = self.titles[text]
+        return title if self.titles.count(title) == 1 else f"{self.authors[text]}/{title}"
+
     @property
     def author(self) -> NDArray[np.int64]:
         """(texts), the number of the author in ``names``."""
@@ -92,18 +99,25 @@ def read_library(root: Path, say: Say) -> Library:
     """All texts of a folder, by author; see `find_texts` for its form."""
     found = find_texts(root, tuple(READERS))
     vocabulary = Vocabulary()
-    texts, authors, titles, cut = [], [], [], []
+    texts, authors, titles, cut, left = [], [], [], [], []
     for author, paths in found.items():
         for path in paths:
             say(f"reading {path.name}")
             text, boilerplate = without_boilerplate(read_document(path))
             if boilerplate:
                 cut.append(path.stem)
+            if boilerplate_left(text):
+                left.append(path.stem)
             texts.append(vocabulary.encode(text))
             authors.append(author)
             titles.append(path.stem)
     if cut:
         say(f"note: Project Gutenberg's header and licence were cut from {_some(cut)}")
+    if left:
+        say(f"warning: {_some(left)}: still speaks of Project Gutenberg; is a part of its header or licence left?")
+    out = [path.relative_to(root).as_posix() for path in find_left_out(root, tuple(READERS))]
+    if out:
+        say(f"note: left out: {_some(out)}; expected author/title or Author_Title, in {', '.join(READERS)}")
     return check_library(Library(texts, authors, titles, vocabulary), say)
 
 
@@ -128,7 +142,7 @@ def check_library(library: Library, say: Say, least: int = 5000) -> Library:
 
 
 def _check_same(library: Library) -> None:
-    """Sampled runs of eight words, equal in two texts and in no third one."""
+    """Sampled runs of eight words, equal in a few texts; what many share is a phrase, or printed in every book."""
     samples = [_shingles(text.ids) for text in library.texts]
     values = np.concatenate(samples)
     owner = np.repeat(np.arange(len(samples)), [len(one) for one in samples])
@@ -137,9 +151,9 @@ def _check_same(library: Library) -> None:
     starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else np.zeros(0, dtype=int)
     counts = np.diff(np.r_[starts, len(values)])
     shared: dict[tuple[int, int], int] = {}
-    for start in starts[counts == 2]:
-        pair = (int(owner[start]), int(owner[start + 1]))
-        shared[pair] = shared.get(pair, 0) + 1
+    for run in np.flatnonzero((counts > 1) & (counts <= COPIES)):
+        for pair in combinations(owner[starts[run] : starts[run] + counts[run]].tolist(), 2):
+            shared[pair] = shared.get(pair, 0) + 1
     for (first, second), count in shared.items():
         if count > max(2, SAME * min(len(samples[first]), len(samples[second]))):
             names = [f"{library.titles[one]} ({library.authors[one]})" for one in (first, second)]
@@ -168,14 +182,14 @@ def _foreign(library: Library) -> list[str]:
     near = (shares[:, top] / lengths) @ (shares[:, top] / lengths).T >= FOREIGN
     group = connected_components(near, directed=False)[1]
     rest = group != np.bincount(group).argmax()
-    return [title for title, other in zip(library.titles, rest, strict=True) if other]
+    return [library.label(int(text)) for text in np.flatnonzero(rest)]
 
 
 def _unspaced(library: Library) -> list[str]:
     """Titles of texts whose words are too long to be words."""
     letters = np.array([len(word) for word in library.vocabulary.words])
-    pairs = zip(library.titles, library.texts, strict=True)
-    return [title for title, text in pairs if len(text) and letters[text.ids].mean() > LONG_WORD]
+    long = (number for number, text in enumerate(library.texts) if len(text) and letters[text.ids].mean() > LONG_WORD)
+    return [library.label(number) for number in long]
 
 
 def _some(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.attribution.library import Library
+from shiftstate.attribution.library import Library, Say
 from shiftstate.texts.word_lists import load_words
 from shiftstate.texts.word_networks import check_network_size
 
@@ -38,8 +38,10 @@ class WordChoice:
         return self.words[: self.number]
 
 
-def choose_words(spec: str, library: Library, folds: Sequence[Sequence[int]] = ()) -> WordChoice:
-    """The words of "auto:300" or of a file; a list that does not fit into memory raises."""
+def choose_words(
+    spec: str, library: Library, folds: Sequence[Sequence[int]] = (), say: Say = lambda line: None
+) -> WordChoice:
+    """The words of "auto:300", or all if there are fewer, or of a file; a list that does not fit into memory raises."""
     if not spec.startswith("auto:"):
         words = list(load_words(spec))
         check_network_size(len(words), len(library.names))
@@ -47,17 +49,20 @@ def choose_words(spec: str, library: Library, folds: Sequence[Sequence[int]] = (
     number = spec.removeprefix("auto:")
     if not (number.isascii() and number.isdigit() and int(number) > 1):
         raise ValueError(f"words are {spec!r}; expected auto: and a whole number of at least 2, as in auto:300")
-    check_network_size(int(number), len(library.names))
-    return _automatic(int(number), library, folds)
+    return _automatic(int(number), library, folds, say)
 
 
-def _automatic(number: int, library: Library, folds: Sequence[Sequence[int]]) -> WordChoice:
+def _automatic(number: int, library: Library, folds: Sequence[Sequence[int]], say: Say) -> WordChoice:
     known = library.vocabulary.words
     counts = np.stack([np.bincount(text.ids, minlength=len(known)) for text in library.texts])
     everything = counts.sum(0)
     different = int((everything > 0).sum())
+    if different < 2:
+        raise ValueError(f"the texts have {different} different words; expected two or more")
     if different < number:
-        raise ValueError(f"words are auto:{number} but the texts have {different} different words; expected no more")
+        say(f"note: the texts have {different} different words; all of them are in the list, which {number} were to be")
+    number = min(number, different)
+    check_network_size(number, len(library.names))
     chosen = [everything, *(everything - counts[list(fold)].sum(0) for fold in folds)]
     needed = np.unique(np.concatenate([_most_frequent(one, known, number) for one in chosen]))
     order = needed[_most_frequent(everything[needed], [known[word] for word in needed], len(needed))]

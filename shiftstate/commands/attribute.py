@@ -14,6 +14,9 @@ Texts = Annotated[Path, typer.Option("--texts", help="folder of texts: author/*.
 Words = Annotated[str, typer.Option(help="auto:300 for the most frequent words, or a file with one word per line")]
 Length = Annotated[int, typer.Option(help="words per excerpt")]
 
+RELIABLE = 4000
+"""Words of each text below which `verify` is often wrong."""
+
 
 def add_to(app: typer.Typer) -> None:
     """Make the commands known."""
@@ -71,12 +74,12 @@ def predict(
     """Say who wrote texts: authors in order, how sure, and which words say so."""
     import json as notation
 
-    from shiftstate.attribution.answers.page import stranger_sentence, verdict_page
+    from shiftstate.attribution.answers.page import excerpts_of, in_digits, stranger_sentence, verdict_page
     from shiftstate.attribution.answers.verdict import give_verdict
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.model_file import check_place
     from shiftstate.files import write_whole
-    from shiftstate.texts.readers import list_documents, read_document, without_boilerplate
+    from shiftstate.texts.readers import boilerplate_left, list_documents, read_document, without_boilerplate
 
     if not 0 <= sure <= 1:
         raise ValueError(f"sure is {sure}; expected a probability, 0 to 1")
@@ -91,6 +94,8 @@ def predict(
         content, cut = without_boilerplate(read_document(path))
         if cut:
             typer.echo(f"note: Project Gutenberg's header and licence were cut from {path.stem}", err=True)
+        if boilerplate_left(content):
+            typer.echo(f"warning: {path.stem} still speaks of Project Gutenberg; is a part of it left?", err=True)
         verdicts.append(give_verdict(attributor, content, path.stem, sure))
     if page is not None:
         write_whole(page, verdict_page(attributor, verdicts))
@@ -98,11 +103,11 @@ def predict(
         content = notation.dumps([verdict.as_json() for verdict in verdicts], indent=2, ensure_ascii=False)
         write_whole(json, content + "\n")
     for verdict in verdicts:
-        print(f"{verdict.title}: {verdict.answer}")
+        print(f"{verdict.title}: {verdict.headline}")
         for note in verdict.notes:
             print(f"  warning: {note}")
         for author, p in list(verdict.probabilities.items())[:5]:
-            print(f"  {author:24} {p:.3f}   {100 * verdict.votes[author]:3.0f} % of {verdict.pieces} excerpts")
+            print(f"  {author:24} {in_digits(p):7}   {100 * verdict.votes[author]:3.0f} % of {excerpts_of(verdict)}")
         print(f"  {stranger_sentence(verdict)}")
         first, second = list(verdict.probabilities)[:2]
         for kind, reasons in (("words", verdict.words_for), ("pairs", verdict.pairs_for)):
@@ -149,7 +154,15 @@ def verify(
     attributor = Attributor.load(model)
     encoded = [attributor.encode(without_boilerplate(read_document(path))[0], path.stem) for path in (first, second)]
     p = attributor.same_author(*encoded)
-    answer = "undecided" if abs(p - 0.5) < 0.1 else "the same author" if p > 0.5 else "different authors"
+    shortest = min(map(len, encoded))
+    unsure = abs(p - 0.5) < 0.1 or shortest < attributor.length
+    answer = "undecided" if unsure else "the same author" if p > 0.5 else "different authors"
+    if shortest < attributor.length:
+        typer.echo(
+            f"warning: a text of {shortest:,} words is too short: an excerpt has {attributor.length:,}", err=True
+        )
+    elif shortest < RELIABLE:
+        typer.echo(f"warning: a text of {shortest:,} words; with less than {RELIABLE:,} it is often wrong", err=True)
     print(f"{first.stem} and {second.stem}: {answer} (probability of the same author {p:.3f})")
 
 

@@ -6,6 +6,9 @@ from pathlib import Path
 from shiftstate.checks import check_name
 from shiftstate.texts.word_lists import WORD_FILE
 
+UNREAD = (".pdf", ".doc", ".odt", ".rtf", ".mobi", ".azw3", ".djvu", ".md", ".tex")
+"""Endings of texts for which there is no reader."""
+
 
 def find_texts(root: str | Path, suffixes: Sequence[str] = (".txt",)) -> dict[str, list[Path]]:
     """The texts of every author below ``root``: ``root/author/*.txt`` and ``root/Author_Title.txt``.
@@ -34,6 +37,15 @@ def find_texts(root: str | Path, suffixes: Sequence[str] = (".txt",)) -> dict[st
     if not found:
         raise ValueError(f"{root} holds no texts; expected files author/*.txt or Author_Title.txt in it")
     return dict(sorted(found.items()))
+
+
+def find_left_out(root: str | Path, suffixes: Sequence[str]) -> list[Path]:
+    """Files below ``root`` that look like texts and that `find_texts` leaves out: for their place or their ending."""
+    folder = Path(root) / "texts" if (Path(root) / "texts").is_dir() else Path(root)
+    taken = {file for files in find_texts(root, suffixes).values() for file in files}
+    endings = (*suffixes, *UNREAD)
+    files = (file for depth in ("*", "*/*", "*/*/*") for file in sorted(folder.glob(depth)))
+    return [file for file in files if file not in taken and _is_text(file, endings)]
 
 
 def find_authors(root: str | Path, least_books: int = 1) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from shiftstate.files import read_regular
-from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate
+from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate, strip_what_is_there
 from shiftstate.texts.reading import decode_text
 from shiftstate.texts.word_lists import WORD_FILE
 
@@ -66,7 +66,13 @@ def without_boilerplate(text: str) -> tuple[str, bool]:
     try:
         return strip_boilerplate(text), True
     except WrongText:
-        return text, False
+        stripped = strip_what_is_there(text)
+        return (stripped, True) if len(stripped) < len(text) - 2 else (text, False)
+
+
+def boilerplate_left(text: str) -> bool:
+    """Whether a text still speaks of Project Gutenberg at its beginning or end."""
+    return any("PROJECT GUTENBERG" in part.upper() for part in (text[:20_000], text[-20_000:]))
 
 
 class _Paragraphs(HTMLParser):

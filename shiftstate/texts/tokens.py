@@ -21,14 +21,20 @@ _ONE_WORD_EACH = (
     ("\U00020000", "\U0003ffff"),
 )
 """First and last characters of scripts without spaces in which a character is nearly a word (Unicode's rule, too)."""
-_WORD = re.compile(r"[^\s']+(?:'[^\s']+)*")  # after _plain: only letters, digits, apostrophes and spaces are left
+_MIDDLE_DOTS = "·‧"
+_LONE_DOT = re.compile(r"(?<![^\W\d_])·|·(?![^\W\d_])")
+"""A middle dot that is not between two letters; between them it belongs to the word (Unicode's rule, too)."""
+_WORD = re.compile(
+    r"[^\s']+(?:'[^\s']+)*"
+)  # after _plain: only letters, digits, apostrophes, middle dots and spaces are left
 
 
 def tokenize(text: str) -> Sentences:
     """Sentences of lower-case words; a sentence ends at any of ``. ! ? ; :``, or at its sign in other scripts.
 
     A word is a run of letters, marks and digits of any script, with apostrophes inside it ("don't", "o'clock";
-    straight and curly are one). Dashes, hyphens, underscores and all other signs separate words; accents stay.
+    straight and curly are one), and middle dots between letters (Catalan "col·legi"). Dashes, hyphens,
+    underscores and all other signs separate words; accents stay.
     Chinese characters and Hiragana are words of one character each; Thai, Lao, Khmer and Burmese, which have no spaces
     either, stay runs: put spaces between their words first.
     Compatibility forms become plain ones first (ﬁ is fi, … is three stops), so equal words are equal strings.
@@ -69,7 +75,8 @@ def _plain(text: str) -> str:
     # before the compatibility forms: there ´ becomes a space with an accent, and a footnote's ² a letter of its word
     text = text.translate({ord(character): _first_role(character) for character in set(text)})
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())  # İ has two forms only then
-    return text.translate({ord(character): _role(character) for character in set(text)})
+    text = text.translate({ord(character): _role(character) for character in set(text)})
+    return _LONE_DOT.sub(" ", text) if "·" in text else text
 
 
 def _limited_marks(text: str) -> str:
@@ -80,9 +87,11 @@ def _limited_marks(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _first_role(character: str) -> str:
-    """A straight apostrophe for every other one, a space for numbers that are no digits, else the character."""
+    """One kind of apostrophe and of middle dot, a space for numbers that are no digits, else the character."""
     if character in _APOSTROPHES:
         return "'"
+    if character in _MIDDLE_DOTS:
+        return "·"
     return " " if unicodedata.category(character) == "No" else character
 
 
@@ -94,7 +103,7 @@ def _role(character: str) -> str:
         return f" {character} "
     if "\ufe00" <= character <= "\ufe0f":  # how the character before it is drawn
         return ""
-    if character == "'" or kind[0] in "LMN":
+    if character in "'·" or kind[0] in "LMN":
         return character
     if character in _SENTENCE_ENDS:
         return "."

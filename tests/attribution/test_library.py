@@ -32,6 +32,26 @@ def test_the_same_novel_under_two_names_is_found_though_its_edition_differs(tmp_
         read_library(tmp_path, lines.append)
 
 
+def test_three_copies_of_a_novel_are_found(tmp_path, lines):
+    write_books(tmp_path, ("ann", "bob"), books=2)
+    for name in ("one", "two"):
+        (tmp_path / "bob" / f"{name}.txt").write_text(book(0, 0))
+    with pytest.raises(ValueError, match="hold the same text"):
+        read_library(tmp_path, lines.append)
+
+
+def test_texts_that_are_left_out_and_equal_titles_are_named(tmp_path, lines):
+    write_books(tmp_path, ("ann", "bob"), books=2)
+    for author in ("ann", "bob"):
+        (tmp_path / author / f"{author}0.txt").rename(tmp_path / author / "letters.txt")
+    for place in ("loose.txt", "ann/scan.pdf", "ann/early/first.txt"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("words")
+    library = read_library(tmp_path, lines.append)
+    assert "note: left out: loose.txt, ann/scan.pdf, ann/early/first.txt; expected author/title" in "\n".join(lines)
+    assert [library.label(text) for text in range(4)] == ["ann1", "ann/letters", "bob1", "bob/letters"]
+
+
 def test_doubts_are_said(tmp_path, lines):
     write_books(tmp_path, ("ann", "bob"), books=2)
     (tmp_path / "cid").mkdir()

@@ -100,8 +100,11 @@ def small_library(*texts):
 def test_the_words_are_the_most_frequent_of_all_texts_and_ties_go_by_letter():
     library = small_library("b a a c", "a c d")
     assert choose_words("auto:3", library).listed == ["a", "c", "b"]
-    with pytest.raises(ValueError, match="4 different words"):
-        choose_words("auto:5", library)
+    said = []
+    assert choose_words("auto:5", library, say=said.append).listed == ["a", "c", "b", "d"]
+    assert said[0].startswith("note: the texts have 4 different words")
+    with pytest.raises(ValueError, match="1 different words; expected two or more"):
+        choose_words("auto:5", small_library("a", "a"))
 
 
 def test_a_held_out_text_has_no_say_in_the_words_nor_in_what_is_counted():

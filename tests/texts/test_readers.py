@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shiftstate.texts.readers import READERS, read_document, without_boilerplate
+from shiftstate.texts.readers import READERS, boilerplate_left, read_document, without_boilerplate
 from shiftstate.texts.tokens import tokenize
 
 TEXT = "It was the end — of the road. Éloïse & Tom went “home”."
@@ -129,6 +129,17 @@ def test_gutenberg_s_lines_are_cut_where_they_are():
     assert without_boilerplate(inside) == (story, True)
     assert without_boilerplate(story) == (story, False)
     assert without_boilerplate("Project Gutenberg is a library.") == ("Project Gutenberg is a library.", False)
+
+
+def test_old_and_damaged_forms_of_gutenberg_s_lines_are_cut_as_far_as_they_are_there():
+    story = "Once upon a time.\n"
+    old = "The Project Gutenberg Etext of X\n\n*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*\n\n"
+    assert without_boilerplate(f"{old}{story}\nEnd of The Project Gutenberg Etext of X\n") == (story, True)
+    cut_off = f"*** START OF THE PROJECT GUTENBERG EBOOK X ***\n\n{story}"
+    assert without_boilerplate(cut_off) == (story, True)
+    assert not boilerplate_left(story)
+    assert boilerplate_left(f"Produced for Project Gutenberg.\n{story}")
+    assert boilerplate_left(f"{story * 3000}The Project Gutenberg licence")
 
 
 def test_every_reader_is_tested():

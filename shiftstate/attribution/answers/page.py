@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from shiftstate.attribution.answers.rolling import draw_rolling
-from shiftstate.attribution.answers.verdict import NONE, UNDECIDED, Reasons, TextVerdict
+from shiftstate.attribution.answers.verdict import HANDS, NONE, UNDECIDED, Reasons, TextVerdict
 from shiftstate.attribution.attributor import Attributor
 from shiftstate.attribution.labels import render_names
 
@@ -32,19 +32,20 @@ def verdict_page(attributor: Attributor, verdicts: Sequence[TextVerdict]) -> str
         "held-out texts of the same authors. A text of another genre, time or translator is not covered. "
         f"“{UNDECIDED}” means that no author reaches the probability asked for; “{NONE}” that the excerpts fit the "
         "first author less well than nineteen in twenty texts fit their own author. The fit is the geometric mean of "
-        "the first author's probabilities over all excerpts.</p></body></html>",
+        f"the first author's probabilities over all excerpts. “{HANDS}” means that one author fits the first part of "
+        "the text and another one the rest, each with a probability of 0.99 or more.</p></body></html>",
     ]
     return "\n".join(parts)
 
 
 def _section(verdict: TextVerdict) -> str:
     rows = [
-        f"<tr><td>{escape(author)}</td><td>{p:.3f}</td><td>{100 * verdict.votes[author]:.0f} %</td>"
+        f"<tr><td>{escape(author)}</td><td>{escape(in_digits(p))}</td><td>{100 * verdict.votes[author]:.0f} %</td>"
         f"<td><span class='bar' style='width:{16 * p:.2f}rem'></span></td></tr>"
         for author, p in list(verdict.probabilities.items())[:10]
     ]
     models = [
-        f"<tr><td>{escape(name)}</td><td>{escape(author)}</td><td>{p:.3f}</td></tr>"
+        f"<tr><td>{escape(name)}</td><td>{escape(author)}</td><td>{escape(in_digits(p))}</td></tr>"
         for name, (author, p) in verdict.by_model.items()
     ]
     first, second = list(verdict.probabilities)[:2]
@@ -52,8 +53,8 @@ def _section(verdict: TextVerdict) -> str:
     picture = render_names(draw_rolling(verdict)).decode()
     picture = picture[picture.index("<svg") :]
     return (
-        f"<h2>{escape(verdict.title)}</h2><p class='answer'><b>{escape(verdict.answer)}</b></p>"
-        f"<p>{verdict.words:,} words, {verdict.pieces} excerpts. {escape(stranger_sentence(verdict))}</p>{notes}"
+        f"<h2>{escape(verdict.title)}</h2><p class='answer'><b>{escape(verdict.headline)}</b></p>"
+        f"<p>{verdict.words:,} words, {excerpts_of(verdict)}. {escape(stranger_sentence(verdict))}</p>{notes}"
         f"<table><tr><th>author</th><th>probability</th><th>votes</th><th></th></tr>{''.join(rows)}</table>"
         f"<h3>Along the text</h3>{picture}"
         f"<h3>What speaks for {escape(first)} and against, beside {escape(second)}</h3><div class='columns'>"
@@ -64,17 +65,29 @@ def _section(verdict: TextVerdict) -> str:
     )
 
 
+def in_digits(p: float) -> str:
+    """A probability with three digits; never 0 or 1, which no evidence reaches."""
+    return "> 0.999" if p > 0.9995 else "< 0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def excerpts_of(verdict: TextVerdict) -> str:
+    """How many excerpts the text has, in words."""
+    return "1 excerpt" if verdict.pieces == 1 else f"{verdict.pieces} excerpts"
+
+
 def stranger_sentence(verdict: TextVerdict) -> str:
     """In words, whether it may be none of the authors."""
     author = next(iter(verdict.probabilities))
     nearest = (
         f"{author} stays the nearest in {100 * verdict.impostor_score:.0f} % of the rounds with half of the words."
     )
+    if verdict.short:
+        return f"The text is too short to say whether it may be none of them. {nearest}"
     if verdict.fit_threshold is None or verdict.strangers_as_high is None:
         return f"There are too few authors to say whether it may be none of them. {nearest}"
     return (
-        f"Fit of {author}: {verdict.fit:.2f}. One in twenty texts by the authors themselves fits less well than "
-        f"{verdict.fit_threshold:.2f}; {100 * verdict.strangers_as_high:.0f} % of texts by strangers fit as well. "
+        f"Fit of {author}: {verdict.fit:.2f}. One in twenty texts by the authors themselves, or fewer, fit less well "
+        f"than {verdict.fit_threshold:.2f}; {100 * verdict.strangers_as_high:.0f} % of texts by strangers fit as well. "
         f"{nearest}"
     )
 

@@ -17,7 +17,7 @@ from shiftstate.attribution.pieces import Pieces, cut_texts
 
 STEPS = 4
 """Places of the rolling plot per length of a piece."""
-NONE, UNDECIDED = "perhaps none of these", "undecided"
+NONE, UNDECIDED, HANDS = "perhaps none of these", "undecided", "perhaps two hands"
 Reasons = list[tuple[str, float]]
 
 
@@ -29,7 +29,7 @@ class TextVerdict:
     words: int
     pieces: int
     answer: str
-    """An author, "undecided" or "perhaps none of these"."""
+    """An author, "undecided", "perhaps none of these", or "perhaps two hands" if a change of hand was found."""
     model: str
     probabilities: dict[str, float]
     """By author, the likeliest first."""
@@ -40,7 +40,8 @@ class TextVerdict:
     fit: float
     """Geometric mean of the first author's probabilities over the pieces."""
     fit_threshold: float | None
-    """One in twenty texts of the authors themselves fits less well; None if there are too few authors to say."""
+    """At most one in twenty texts of the authors themselves fits less well; None if that is unknown: for two
+    authors, and for texts that are shorter than an excerpt."""
     strangers_as_high: float | None
     """Share of strangers' texts that fit as well or better."""
     impostor_score: float
@@ -57,7 +58,19 @@ class TextVerdict:
     """(places): the word in the middle of each."""
     authors: tuple[str, ...]
     """Of the columns of ``rolling``."""
+    change: tuple[str, str, int] | None
+    """The author before a change of hand, the one after it, and at about which word it is."""
+    short: bool
+    """Whether the text is shorter than an excerpt."""
     notes: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """The answer in words."""
+        if self.change is None:
+            return self.answer
+        first, second, word = self.change
+        return f"{HANDS}: {first} up to about word {word:,}, {second} from there on"
 
     def as_json(self) -> dict[str, Any]:
         """Everything except the rolling probabilities of all but five authors."""
@@ -76,19 +89,24 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
     """Ask the recommended model, the others, and the impostors."""
     encoded = attributor.encode(text, title)
     pieces = attributor.cut(encoded)
-    logarithms = attributor.logarithms(pieces)
+    logarithms = attributor.logarithms(pieces, words=len(encoded))
     name = attributor.recommended_
     p = attributor.calibrations_[name].together(logarithms)
     names = attributor.classes_.tolist()
     order = np.argsort(-p, kind="stable")
     votes = np.bincount(logarithms.argmax(1), minlength=len(names)) / len(pieces)
-    by_model = {one: attributor.calibrations_[one].together(attributor.logarithms(pieces, one)) for one in MODELS}
+    by_model = {
+        one: attributor.calibrations_[one].together(attributor.logarithms(pieces, one, len(encoded))) for one in MODELS
+    }
     impostors, known = attributor.impostors_, attributor.strangers_
     score = impostors.score(attributor.profile(pieces), int(order[0]))
     fit = fit_of(logarithms)
-    stranger = known.strange(fit, len(pieces))
-    if impostors.has_reference:
+    short = len(encoded) < attributor.length
+    stranger = not short and known.strange(fit, len(pieces))
+    if impostors.has_reference and not short:
         stranger |= impostors.known.strange(score, len(pieces))
+    change = _change(attributor, logarithms)
+    answer = names[order[0]] if p[order[0]] >= sure else UNDECIDED
     words_for, words_against = _words(attributor, pieces.counts.mean(0), int(order[0]), int(order[1]))
     pairs_for, pairs_against = _pairs(
         attributor, np.asarray(pieces.pairs.mean(0)).ravel(), int(order[0]), int(order[1])
@@ -98,16 +116,16 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
         title,
         len(encoded),
         len(pieces),
-        NONE if stranger else names[order[0]] if p[order[0]] >= sure else UNDECIDED,
+        HANDS if change else NONE if stranger else answer,
         name,
         {names[one]: float(p[one]) for one in order},
         {names[one]: float(votes[one]) for one in order},
         {one: (names[int(each.argmax())], float(each.max())) for one, each in by_model.items()},
         fit,
-        known.threshold(len(pieces)),
-        known.as_high(fit, len(pieces)),
+        None if short else known.threshold(len(pieces)),
+        None if short else known.as_high(fit, len(pieces)),
         score,
-        impostors.known.threshold(len(pieces)),
+        None if short else impostors.known.threshold(len(pieces)),
         words_for,
         words_against,
         pairs_for,
@@ -115,23 +133,35 @@ def give_verdict(attributor: Attributor, text: str, title: str, sure: float = SU
         rolling,
         at,
         tuple(names),
-        tuple(_notes(attributor, encoded, pieces, logarithms)),
+        change,
+        short,
+        tuple(_notes(attributor, encoded, pieces, change is not None)),
     )
 
 
-def _notes(attributor: Attributor, text: Encoded, pieces: Pieces, logarithms: NDArray[np.float64]) -> list[str]:
+def _change(attributor: Attributor, logarithms: NDArray[np.float64]) -> tuple[str, str, int] | None:
+    change = change_of_hand(logarithms, attributor.calibrations_[attributor.recommended_])
+    if change is None:
+        return None
+    first, second = attributor.classes_[[change.first, change.second]].tolist()
+    return first, second, change.piece * attributor.length
+
+
+def _notes(attributor: Attributor, text: Encoded, pieces: Pieces, changes: bool) -> list[str]:
     """What makes the answer doubtful."""
     found = []
+    if changes:
+        found.append("the probabilities, votes and reasons below are of the text as a whole, as if by one hand")
     if len(text) < attributor.length:
-        found.append(f"the text has {len(text)} words, less than an excerpt of {attributor.length}: read with caution")
+        found.append(
+            f"the text has {len(text)} words, less than an excerpt of {attributor.length:,}: its probabilities are "
+            "those of excerpts made less sure by a rule of thumb, and no test for strangers was made; read with caution"
+        )
+    if attributor.guesses:
+        found.append(f"{attributor.recommended_} was not better than guessing on held-out texts: trust no answer")
     frequency = pieces.counts.mean(0, keepdims=True)
     if cosines(frequency, attributor.scaling_["mean"][None])[0, 0] < FOREIGN:
         found.append("the frequent words of the model are not those of the text: is it in another language?")
-    change = change_of_hand(logarithms, attributor.calibrations_[attributor.recommended_])
-    if change is not None:
-        first, second = attributor.classes_[[change.first, change.second]]
-        word = change.piece * attributor.length
-        found.append(f"perhaps two hands: {first} up to about word {word:,}, {second} from there on")
     return found
 
 
@@ -166,7 +196,7 @@ def _roll(attributor: Attributor, encoded: Encoded) -> tuple[NDArray[np.int64], 
     at, found = [], []
     for start in starts:
         pieces = cut_texts([encoded.after(start)], attributor.listed_, length)
-        found.append(np.exp(attributor.logarithms(pieces)))
+        found.append(np.exp(attributor.logarithms(pieces, words=length)))
         at.append(start + length // 2 + length * np.arange(len(pieces)))
     order = np.argsort(np.concatenate(at), kind="stable")
     return np.concatenate(at)[order], np.concatenate(found)[order]

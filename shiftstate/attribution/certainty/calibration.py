@@ -13,6 +13,13 @@ Scores = NDArray[np.float64]
 RIDGE = 0.1
 """Of the weights, divided by the number of texts: a few texts that are all told right allow no certainty."""
 CROSS_FOLDS = 10
+SHORT = 1 / 3
+"""Scores of a piece of fewer words than the calibration was learned from count (share of the words)^SHORT times.
+
+A rule of thumb: calibrated on 1,000 words, it brings the calibration error of the combined model from 0.14 to 0.02 at
+250 words and from 0.27 to 0.04 at 125 (twelve French authors), from 0.11 to 0.03 and from 0.24 to 0.02 (twelve English
+ones; benchmarks/attribution_short_texts.py).
+"""
 
 
 @dataclass(frozen=True)
@@ -26,9 +33,9 @@ class Calibration:
     weights: tuple[float, ...]
     power: float
 
-    def logarithms(self, scores: Sequence[Scores]) -> Scores:
-        """log p of every piece, (n, authors)."""
-        return log_softmax(np.tensordot(self.weights, np.stack(scores), 1))
+    def logarithms(self, scores: Sequence[Scores], share: float = 1.0) -> Scores:
+        """log p of every piece, (n, authors); ``share`` is its words divided by those of a whole piece, at most 1."""
+        return log_softmax(share**SHORT * np.tensordot(self.weights, np.stack(scores), 1))
 
     def together(self, logarithms: Scores) -> NDArray[np.float64]:
         """p of a text, (authors), from log p of its pieces."""

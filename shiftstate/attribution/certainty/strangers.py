@@ -23,9 +23,15 @@ class Known:
     absent: NDArray[np.float64]
 
     def threshold(self, pieces: int) -> float | None:
-        """The score below which one in twenty texts of authors who are there falls; None if unknown."""
+        """The score below which one in twenty texts of authors who are there falls; None if unknown.
+
+        But not above what one in twenty strangers' texts reaches: where all authors fit their texts nearly perfectly,
+        the least of them is still no stranger.
+        """
         present, absent = (_of_size(one, pieces) for one in (self.present, self.absent))
-        return float(np.quantile(present, REFUSED)) if len(present) and len(absent) else None
+        if not len(present) or not len(absent):
+            return None
+        return float(min(np.quantile(present, REFUSED), np.quantile(absent, 1 - REFUSED)))
 
     def strange(self, score: float, pieces: int) -> bool:
         """Whether a text of this score may be by none of the authors."""

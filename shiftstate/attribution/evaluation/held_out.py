@@ -72,7 +72,7 @@ def hold_out(
     check_held_out(library.authors)
     check_lengths(library, length, say)
     dealt = leave_one_out(library.authors) if folds is None else deal(library.authors, check_whole("folds", folds, 2))
-    choice = choose_words(words, library, dealt)
+    choice = choose_words(words, library, dealt, say)
     vocabulary = library.vocabulary.words
     say("counting words and pairs")
     cuts = [cut_texts(library.texts, choice.words, size, vocabulary) for size in (length, length // 2)]

@@ -43,7 +43,7 @@ def _judge_one(held: HeldOut, models: list[str], text: NDArray[np.int64]) -> Pro
     half = np.full(halves[0].shape, np.nan)
     for one, calibration in judged.by_text.items():
         own = held.half_text == one
-        half[own] = calibration.logarithms([scores[own] for scores in halves])
+        half[own] = calibration.logarithms([scores[own] for scores in halves], 0.5)
     found = {"pieces": np.exp(judged.logarithms), "halves": np.exp(half), "texts": judged.texts(text)}
     for number in LENGTHS:
         spans = runs(text, number)

@@ -22,6 +22,8 @@ class Model(ABC):
     """For tables and pages."""
     network: ClassVar[bool] = False
     """Whether it sees which words follow which."""
+    shrinks: ClassVar[bool] = False
+    """Whether its scores become smaller by themselves where few words make them noisy, as cosines do."""
 
     def __init__(self) -> None:
         self.learned: dict[str, Array] = {}

@@ -14,6 +14,7 @@ class Delta(Model):
     """
 
     title = "Cosine Delta"
+    shrinks = True
 
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "Delta":
         """Take the means of all authors."""

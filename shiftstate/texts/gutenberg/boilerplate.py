@@ -12,6 +12,9 @@ _LONGEST = 400
 _CREDIT = re.compile(
     r"(?:produced|prepared|transcribed|scanned|e-?text (?:prepared|produced|scanned)) (?:by|from)\b", re.I
 )
+_SMALL_PRINT = re.compile(r"^\*END\*? ?THE SMALL PRINT.*$", re.MULTILINE | re.IGNORECASE)
+"""The last line of the header of books before 2002."""
+_LAST_LINE = re.compile(r"^[ \t*]*End of (?:the |this )?Project Gutenberg", re.MULTILINE | re.IGNORECASE)
 _FAREWELL = re.compile(r"\n[ \t]*End of (?:the |this )?Project Gutenberg.{0,400}\Z", re.DOTALL | re.IGNORECASE)
 
 
@@ -41,6 +44,18 @@ def strip_boilerplate(text: str) -> str:
     if not body.strip():
         raise WrongText("nothing between its first and its last line")
     return f"{body}\n"
+
+
+def strip_what_is_there(text: str) -> str:
+    """The text without those parts of Gutenberg's header and licence that are found, old forms too; or as it is."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    stars = [(match.start(), match.end()) for match in _STARS.finditer(text)]
+    start = _find_mark(text, _START, stars, 0)
+    old = _SMALL_PRINT.search(text)
+    begin = start[1] if start else old.end() if old else 0
+    last = _END.search(text, begin) or _LAST_LINE.search(text, begin)
+    body = text[begin : last.start()] if last else text[begin:]
+    return f"{body.strip()}\n" if body.strip() else text
 
 
 def _find_mark(text: str, head: re.Pattern[str], stars: list[tuple[int, int]], begin: int) -> tuple[int, int] | None:
