@@ -421,7 +421,10 @@ def test_a_huge_network_of_a_users_filter_is_refused_not_a_crash(path):
             {"input": "first"},
             "'gcnn' has no option 'input'; expected some of mixing, bias, .*; rsn, lssm, gsn have it$",
         ),
-        ({"mixign": "bank"}, "'gcnn' has no option 'mixign'; expected some of mixing, bias, kernel, checkpoint, init$"),
+        (
+            {"mixign": "bank"},
+            "'gcnn' has no option 'mixign'; expected some of mixing, bias, kernel, checkpoint, init, basis$",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):
