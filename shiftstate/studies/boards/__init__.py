@@ -4,8 +4,7 @@ Boards are drawn by the published recipe (`shiftstate.studies.minesweeper.drawin
 graph without edges between them. Training, validation and test cells are whole boards: nothing is learned from answers
 of a board that is tested on. (Batch norm sees the features of all boards, as it does in the published splits.) The
 network, its size and its training are those of the study `minesweeper`. "ceiling" is no network: the chance of a mine
-given the numbers in a strip of the board around it (`shiftstate.studies.minesweeper.posterior`). That is exact, and
-numbers beyond the strip add little: what can be known at best is at least that, and hardly more.
+given all numbers of the board (`shiftstate.studies.minesweeper.posterior`). It is exact: the best that can be known.
 """
 
 import time
@@ -23,7 +22,7 @@ from shiftstate.graphs import Shift
 from shiftstate.studies.minesweeper import FIRST, VARIANTS
 from shiftstate.studies.minesweeper.drawing import board_shift, draw_boards
 from shiftstate.studies.minesweeper.network import Blocks, build
-from shiftstate.studies.minesweeper.posterior import by_strips
+from shiftstate.studies.minesweeper.posterior import posterior
 from shiftstate.tasks import NodeClassification
 
 TASK = NodeClassification("roc_auc", ["roc_auc"])
@@ -74,7 +73,7 @@ def ceiling(trial: m.Trial, drawn: Any) -> m.Outcome:
     """The posterior of every test cell, as if it were a model."""
     began, settings = time.perf_counter(), trial.settings.data
     shown = drawn.boards.shown[-settings.test :].reshape(-1, settings.side, settings.side)
-    chance = np.stack([by_strips(board, settings.mines) for board in shown]).ravel().clip(1e-12, 1 - 1e-12)
+    chance = np.stack([posterior(board, settings.mines) for board in shown]).ravel().clip(1e-12, 1 - 1e-12)
     odds = torch.from_numpy(np.log(chance / (1 - chance)))
     score = TASK.scores(odds, drawn.y[drawn.test])
     return m.Outcome(score, score, seconds=time.perf_counter() - began)

@@ -17,6 +17,8 @@ from shiftstate.graphs import Shift
 
 MOST = 5
 """The last feature stands for this number and all above."""
+STEPS = [(down, right) for down in (0, 1, 2) for right in (0, 1, 2) if (down, right) != (1, 1)]
+"""From a cell's place to its eight neighbours', on a board with a margin of one."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +48,19 @@ def around(mine: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Mines among the neighbours of every cell: (boards, rows, columns) → (boards, rows, columns)."""
     _, rows, columns = mine.shape
     padded = np.pad(mine.astype(np.int64), ((0, 0), (1, 1), (1, 1)))
-    steps = [(down, right) for down in (0, 1, 2) for right in (0, 1, 2) if (down, right) != (1, 1)]
-    return np.asarray(sum(padded[:, down : down + rows, right : right + columns] for down, right in steps))
+    return np.asarray(sum(padded[:, down : down + rows, right : right + columns] for down, right in STEPS))
 
 
-def neighbours(side: int) -> NDArray[np.int64]:
-    """Of every cell, eight numbers of cells; ``side * side`` where the board ends: (cells, 8)."""
-    numbers = np.pad(np.arange(side * side).reshape(side, side), 1, constant_values=side * side)
-    steps = [(down, right) for down in (0, 1, 2) for right in (0, 1, 2) if (down, right) != (1, 1)]
-    return np.stack([numbers[d : d + side, r : r + side].ravel() for d, r in steps], 1)
+def neighbours(rows: int, columns: int) -> NDArray[np.int64]:
+    """Of every cell, eight numbers of cells; ``rows * columns`` where the board ends: (cells, 8)."""
+    cells = rows * columns
+    numbers = np.pad(np.arange(cells).reshape(rows, columns), 1, constant_values=cells)
+    return np.stack([numbers[d : d + rows, r : r + columns].ravel() for d, r in STEPS], 1)
 
 
 def board_shift(side: int, normalization: Any = "row") -> Shift:
     """Every cell joined to its neighbours."""
-    beside = neighbours(side)
+    beside = neighbours(side, side)
     target, slot = np.nonzero(beside < side * side)
     edges = torch.from_numpy(np.stack([beside[target, slot], target]))
     return Shift.from_edges(edges, num_nodes=side * side).normalized(normalization)

@@ -37,7 +37,7 @@ def sweep(shown: NDArray[np.int64], prior: NDArray[np.float64]) -> NDArray[np.fl
 
     A prior of 0 or 1 is a cell that is known. Numbers that no board shows raise a ValueError.
     """
-    posterior: NDArray[np.float64] = _sweep(shown, prior)
+    posterior: NDArray[np.float64] = _sweep(np.ascontiguousarray(shown), np.ascontiguousarray(prior))
     return posterior
 
 

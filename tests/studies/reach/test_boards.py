@@ -28,7 +28,7 @@ def test_boards_have_the_shares_that_were_asked_for_and_count_their_neighbours()
 
 def test_neighbours_are_the_edges_of_the_board():
     shift = board_shift(4)
-    assert shift.edges()[0].shape[1] == int((neighbours(4) < 16).sum()) == 84
+    assert shift.edges()[0].shape[1] == int((neighbours(4, 4) < 16).sum()) == 84
     torch.testing.assert_close(shift @ torch.ones(16, 1), torch.ones(16, 1))
 
 
