@@ -92,6 +92,7 @@ def test_kernels_that_begin_with_interior_rows_give_the_same_bits(tmp_path):
         (name, {"in_channels": 2, "out_channels": 8, "K": 3, "kernel": "fused", "mixing": mixing}, x, weight)
         for name, mixing in (("LSSM", "depthwise"), ("RSN", "depthwise"), ("GCNN", "depthwise"), ("GSN", "dense"))
     ]
+    calls += [(name, {**options, "basis": "chebyshev"}, *rest) for name, options, *rest in calls]
     expected = jobs.layer_calls(0, None, shift.to(torch.float32), calls)
     for answers in world(2).run(jobs.layer_calls, tmp_path, calls):
         for (y, dx, *_), found in zip(expected, answers, strict=True):

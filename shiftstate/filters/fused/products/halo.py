@@ -78,11 +78,15 @@ class HaloProduct:
         self, source: Both, target: Both, count: int, rows: int, transpose: bool = False, term: Term | None = None
     ) -> Iterator[Stage]:
         """Blocks (first, end, graph) to go over in turn; see `Product.stages`."""
+        from shiftstate.filters.fused.products.shifts import gather_rows  # which knows this module
+
         side, ready = self.sides[transpose], self.interior // rows
         graph = rows_with(side.graph, term)
         arriving = side.exchange.start(source[0])
+        if ready and term is not None:
+            for_blocks(ready, gather_rows, rows, graph, source[1], target[1])
         if ready:
-            yield 0, ready, graph
+            yield 0, ready, side.graph if term is None else None
         self._finish(graph, ready * rows, source, target, arriving.wait())
         if ready < count:
             yield ready, count, None

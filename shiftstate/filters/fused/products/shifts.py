@@ -84,10 +84,14 @@ class Product(NamedTuple):
     ) -> Iterator[Stage]:
         """Blocks (first, end, graph) of ``rows`` rows, ``count`` in all, for a kernel to go over in turn.
 
-        With a ``graph`` the kernel gathers S source itself, and adds the term; None: it is in target already.
+        With a ``graph`` the kernel gathers S source itself; None: it is in target already, as it always is with a term.
         """
-        self.prepare(source, target, transpose, term)
-        yield 0, count, None if self.matrix is not None else rows_with(self.t_rows if transpose else self.rows, term)
+        if term is None:
+            self.prepare(source, target, transpose)
+            yield 0, count, self.t_rows if transpose else self.rows
+        else:  # gathered ahead: no cell is compiled for it, and it is faster than inside the cell's kernel
+            self.shift(source, target, transpose, term)
+            yield 0, count, None
 
     def shift(self, source: Both, target: Both, transpose: bool = False, term: Term | None = None) -> None:
         """target = S source, or Sᵀ source; or what a term makes of it."""
