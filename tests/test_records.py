@@ -21,7 +21,7 @@ def recorded(record, experiment):
 
 
 @pytest.mark.parametrize("experiment", ["figure1", "table1"])
-@pytest.mark.parametrize("record", ["paper", "community", "tuned", "matched"])
+@pytest.mark.parametrize("record", ["paper", "library", "community", "tuned", "matched"])
 def test_a_record_holds_every_realization_of_its_preset(record, experiment):
     planned = {trial.id for trial in load_preset(record).trials(experiment)}
     assert {row["id"] for row in recorded(record, experiment)} == planned

@@ -19,6 +19,7 @@ from shiftstate.attribution.model_file import read_model, write_model
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
+from shiftstate.attribution.threads import one_thread
 from shiftstate.attribution.verification import Verifier, learn_verifier
 from shiftstate.attribution.word_choice import choose_words
 from shiftstate.checks import check_name, check_whole
@@ -75,6 +76,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         library = Library(encoded, authors, titles, vocabulary)
         return self.fit_library(check_library(library, lambda line: None))
 
+    @one_thread()
     def fit_library(self, library: Library, say: Callable[[str], None] = lambda line: None) -> "Attributor":
         """Learn from a library that was read and checked."""
         check_whole("length", self.length, SHORTEST)

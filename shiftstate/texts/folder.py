@@ -6,7 +6,7 @@ from pathlib import Path
 from shiftstate.checks import check_name
 from shiftstate.texts.word_lists import WORD_FILE
 
-UNREAD = (".pdf", ".doc", ".odt", ".rtf", ".mobi", ".azw3", ".djvu", ".md", ".tex")
+UNREAD = (".pdf", ".doc", ".odt", ".rtf", ".mobi", ".azw3", ".djvu")
 """Endings of texts for which there is no reader."""
 
 

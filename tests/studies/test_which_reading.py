@@ -60,7 +60,7 @@ def test_claims_stand_under_how_they_depend_on_the_reading(tmp_path):
     parts = [table.index(title) for title in ("Holds in every", "Hangs on the", "Holds in no", "Not run")]
     assert parts == sorted(parts)
     assert f"| {sometimes} | holds (+10) | does not hold (+10) |" in table[parts[1] : parts[2]]
-    assert f"| {always} | holds (+10) | – |" in table[parts[0] : parts[1]]
+    assert f"| {always} | holds (+10) | not run |" in table[parts[0] : parts[1]]
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '[{"claim": "x"}]', "null", "[" * 5000])

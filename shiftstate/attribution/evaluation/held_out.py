@@ -19,6 +19,7 @@ from shiftstate.attribution.folds import Fold, check_held_out, deal, leave_one_o
 from shiftstate.attribution.library import Library
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
+from shiftstate.attribution.threads import one_thread
 from shiftstate.attribution.word_choice import WordChoice, choose_words
 from shiftstate.checks import check_whole
 from shiftstate.files import make_directory, remove_leftovers, write_whole
@@ -139,7 +140,9 @@ class Given:
 def _compute(given: Given, folds: Sequence[Fold], workers: int, out: Path) -> Iterator[tuple[Fold, Scored]]:
     if workers == 1 or len(folds) < 2:
         for fold in folds:
-            yield fold, given.score(fold)
+            with one_thread():
+                scored = given.score(fold)
+            yield fold, scored
         return
     shared = out / "folds" / ".pieces.npz"
     write_whole(shared, _packed_pieces(given.cuts))

@@ -104,7 +104,7 @@ def _by_dependence(rows: Sequence[Standing]) -> list[str]:
 
 def _judged(judged: JudgedClaim) -> str:
     if judged.verdict == NOT_RUN:
-        return "–"
+        return NOT_RUN
     return judged.verdict + ("" if judged.effect is None else f" ({100 * judged.effect:+.0f})")
 
 
