@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,14 @@ def recorded(record, experiment):
         return [row for row in csv.DictReader(file) if row["experiment"] == experiment]
 
 
-@pytest.mark.parametrize("experiment", ["figure1", "table1"])
-@pytest.mark.parametrize("record", ["paper", "library", "community", "tuned", "matched"])
+@pytest.mark.parametrize(
+    ("record", "experiment"),
+    [
+        *product(["paper", "library", "community", "tuned", "matched"], ["figure1", "table1"]),
+        ("one_source", "table1"),
+        ("baseline_bias", "figure1"),
+    ],
+)
 def test_a_record_holds_every_realization_of_its_preset(record, experiment):
     planned = {trial.id for trial in load_preset(record).trials(experiment)}
     assert {row["id"] for row in recorded(record, experiment)} == planned

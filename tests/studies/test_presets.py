@@ -26,8 +26,8 @@ def only(preset, experiment="figure1", filter="gcnn"):
         ("tuned", 90, 30),
         ("matched", 120, 80),
         ("library", 900, 150),
-        ("one_source", 90, 60),
-        ("baseline_bias", 90, 60),
+        ("one_source", 45, 30),
+        ("baseline_bias", 45, 30),
     ],
 )
 def test_presets_have_the_cells_and_numbers_of_the_issue(preset, figure1, table1):
