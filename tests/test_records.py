@@ -24,8 +24,7 @@ def recorded(record, experiment):
 @pytest.mark.parametrize(
     ("record", "experiment"),
     [
-        *product(["paper", "library", "community", "tuned", "matched"], ["figure1", "table1"]),
-        ("one_source", "table1"),
+        *product(["paper", "library", "one_source", "community", "tuned", "matched"], ["figure1", "table1"]),
         ("baseline_bias", "figure1"),
     ],
 )
