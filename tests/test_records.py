@@ -3,7 +3,6 @@
 import csv
 import json
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -21,13 +20,8 @@ def recorded(record, experiment):
         return [row for row in csv.DictReader(file) if row["experiment"] == experiment]
 
 
-@pytest.mark.parametrize(
-    ("record", "experiment"),
-    [
-        *product(["paper", "library", "one_source", "community", "tuned", "matched"], ["figure1", "table1"]),
-        ("baseline_bias", "figure1"),
-    ],
-)
+@pytest.mark.parametrize("experiment", ["figure1", "table1"])
+@pytest.mark.parametrize("record", ["paper", "library", "one_source", "baseline_bias", "community", "tuned", "matched"])
 def test_a_record_holds_every_realization_of_its_preset(record, experiment):
     planned = {trial.id for trial in load_preset(record).trials(experiment)}
     assert {row["id"] for row in recorded(record, experiment)} == planned
