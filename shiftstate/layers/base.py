@@ -194,7 +194,8 @@ class Layer(nn.Module):
         "paper" (the protocol's): filter weights and bias from U(±1/√(G(K+1))), matrices between channels from
         U(±1/√fan_in), gate biases zero. "alive" also centres the weight of the state on itself so that
         an S of spectral radius 1 hardly shrinks or grows the state, which keeps it alive at high K. "far" centres
-        it so that what a single one of two neighbours brings keeps its size, which carries it K hops far.
+        it so that what a single one of two neighbours brings keeps its size, which carries it K hops far; it is made
+        for bounded states and, in Chebyshev's basis, for any.
         """
         kind = check_name("init", self.init if init is None else init, INITS)
         draw_uniform(self)

@@ -9,8 +9,11 @@ from torch import Tensor
 if TYPE_CHECKING:
     from shiftstate.layers.base import Layer
 
-FRONT = 2.0
-"""Gain of one shift with init="far": what one of two neighbours brings under an averaging S keeps its size."""
+FRONT = {"powers": 2.0, "chebyshev": 1.0}
+"""Gain of one shift with init="far": what one of two neighbours brings under an averaging S keeps its size.
+
+By basis: 2 S w_{k−1} has the factor already.
+"""
 
 
 def draw_uniform(layer: "Layer") -> None:
@@ -24,6 +27,15 @@ def draw_uniform(layer: "Layer") -> None:
         else:
             bound = 0.0 if name.startswith("b_") else scalar
         parameter.uniform_(-bound, bound)
+
+
+def center_front(layer: "Layer", weight: Tensor, value: float) -> None:
+    """`center` for init="far".
+
+    In powers of S channels mix from the start, since the state is bounded; in Chebyshev's basis the recurrence itself
+    keeps the size, which other channels would only disturb.
+    """
+    center(layer, weight, value, narrow=layer.basis == "chebyshev")
 
 
 def center(layer: "Layer", weight: Tensor, value: float, narrow: bool = True) -> None:

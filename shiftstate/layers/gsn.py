@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
-from shiftstate.layers.draws import FRONT, center, sigmoid
+from shiftstate.layers.draws import FRONT, center, center_front, sigmoid
 from shiftstate.layers.gated import GatedLayer
 
 SHUT_GATE = -2.0  # sigmoid(−2) = 0.12: where the update gate starts when it is to leave the state as it is
@@ -67,8 +67,14 @@ class GSN(GatedLayer):
         center(self, self.h_cw, (GAIN - 1 + update) / (0.5 * update))
 
     def see_far(self) -> None:
-        """Open the reset gate where it has a bias, and centre h_cw so that the factor of `keep_alive` is FRONT."""
-        bias = OPEN_RESET if self.gate_bias else 0.0
+        """Centre h_cw so that the factor of `keep_alive` is FRONT, and open the reset gate where it has a bias.
+
+        In Chebyshev's basis the update gate is nearly shut besides: what goes through it alone loses nothing.
+        """
+        reset = OPEN_RESET if self.gate_bias else 0.0
+        update = SHUT_GATE if self.gate_bias and self.basis == "chebyshev" else 0.0
         if self.gate_bias:
-            self.b_r += bias
-        center(self, self.h_cw, (FRONT - 0.5) / (0.5 * sigmoid(bias)), narrow=False)
+            self.b_r += reset
+            self.b_z += update
+        z = sigmoid(update)
+        center_front(self, self.h_cw, (FRONT[self.basis] - 1 + z) / (z * sigmoid(reset)))

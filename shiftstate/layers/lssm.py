@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters import Step, Taps
-from shiftstate.layers.draws import FRONT, center, sigmoid
+from shiftstate.layers.draws import FRONT, center, center_front, sigmoid
 from shiftstate.layers.gated import GatedLayer
 
 OPEN_GATE = 2.0  # sigmoid(2) = 0.88: where the forget and state gates start when they are to keep the state
@@ -43,6 +43,7 @@ class LSSM(GatedLayer):
 
     h_cw: Tensor
     b_f: Tensor
+    b_u: Tensor
     b_w: Tensor
 
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
@@ -67,8 +68,14 @@ class LSSM(GatedLayer):
         center(self, self.h_cw, (GAIN - keep) / (0.5 * keep))
 
     def see_far(self) -> None:
-        """Open the state gate where it has a bias, and centre h_cw so that a front, c_{k−1} = 0, grows by FRONT."""
-        bias = OPEN_GATE if self.gate_bias else 0.0
+        """Centre h_cw so that a front, c_{k−1} = 0, keeps its size, and open gates on its way where they have biases.
+
+        In Chebyshev's basis the forget gate is shut: the recurrence has its own memory, w_{k−2}.
+        """
+        state = OPEN_GATE if self.gate_bias else 0.0
+        update = state if self.basis == "chebyshev" else 0.0
         if self.gate_bias:
-            self.b_w += bias
-        center(self, self.h_cw, FRONT / (0.5 * sigmoid(bias)), narrow=False)
+            self.b_f -= update
+            self.b_u += update
+            self.b_w += state
+        center_front(self, self.h_cw, FRONT[self.basis] / (sigmoid(update) * sigmoid(state)))

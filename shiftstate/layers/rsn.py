@@ -7,7 +7,7 @@ from torch import Tensor
 from shiftstate.filters import Step, Taps
 from shiftstate.filters.activations import Activation, activation
 from shiftstate.layers.base import Layer
-from shiftstate.layers.draws import FRONT, center
+from shiftstate.layers.draws import FRONT, center, center_front
 
 
 class RSN(Layer):
@@ -61,4 +61,4 @@ class RSN(Layer):
 
     def see_far(self) -> None:
         """Centre h_ww on FRONT: for a bounded ``state_activation``, such as "tanh"; under a ReLU the state explodes."""
-        center(self, self.h_ww, FRONT, narrow=False)
+        center_front(self, self.h_ww, FRONT[self.basis])

@@ -24,7 +24,7 @@ def ours(name: str) -> Callable[[int, int, Any], nn.Module]:
 
     def core(width: int, order: int, settings: Any) -> nn.Module:
         kind = LAYERS[name]
-        options = {key: getattr(settings, key) for key in ("init", "mixing", "tied", "input")}
+        options = {key: getattr(settings, key) for key in ("basis", "init", "mixing", "tied", "input")}
         if "gate_bias" in kind.option_names():
             options["gate_bias"] = True
         if "state_activation" in kind.option_names():

@@ -23,14 +23,15 @@ class ReachArchitecture:
     order_share: float = 1.0
     """K of filters and depth of message passing, as a share of the distance d."""
     init: str = "far"
+    basis: str = "chebyshev"
     mixing: str = "dense"
     tied: bool = True
     input: str = "every"
     gates: bool = True
     """False freezes all gates open."""
-    warm_up: tuple[int, ...] = m.added(())
+    warm_up: tuple[int, ...] = ()
     """Shorter distances to learn first, each for some steps, with the model cut to as many hops where it can be."""
-    warm_up_signals: int = m.added(8_000)
+    warm_up_signals: int = 4_000
     """Drawn anew for each of these distances, and seen once."""
 
 
@@ -41,5 +42,5 @@ class ReachSettings:
     data: Rings = field(default=Rings())
     architecture: ReachArchitecture = field(default=ReachArchitecture())
     training: m.Training = field(
-        default=m.Training(epochs=3, batch_size=40, learning_rate=(0.003, 0.01), schedule="onecycle", clip=1.0)
+        default=m.Training(epochs=1, batch_size=40, learning_rate=(0.002, 0.006), schedule="onecycle", clip=1.0)
     )

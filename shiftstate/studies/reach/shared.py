@@ -9,9 +9,11 @@ from shiftstate.studies.reach.cores import PEERS
 OURS = ("gsn", "lssm", "rsn")
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "far": {},
+    "powers": {"basis": "powers"},
     "untied": {"tied": False},
     "alive": {"init": "alive"},
-    "paper": {"init": "paper", "tied": False, "mixing": "depthwise"},
+    "paper draw": {"init": "paper"},
+    "paper": {"basis": "powers", "init": "paper", "tied": False, "mixing": "depthwise"},
     "depthwise": {"mixing": "depthwise"},
     "input first": {"input": "first"},
     "gates open": {"gates": False},
@@ -35,8 +37,14 @@ COLORS = {
 }
 
 
-def against_peers(cells: Sequence[m.Cell], ours: str = "gsn") -> list[list[m.Claim]]:
-    """Two families: ours is ahead of every peer at each place, and the recommended form of its own parts."""
+def against_peers(cells: Sequence[m.Cell], goals: Mapping[int, float], ours: str = "gsn") -> list[list[m.Claim]]:
+    """Three families: ours is ahead of every peer at each place, reaches a goal, and each of its parts is needed.
+
+    Args:
+        cells: what is run.
+        goals: by distance d, how much better than the average ours should be, in the metric's own unit.
+        ours: the filter that the claims are about.
+    """
     mine = [cell for cell in cells if cell["filter"] == ours and cell["variant"] == "far"]
     title = ours.upper()
     ahead = [
@@ -48,13 +56,18 @@ def against_peers(cells: Sequence[m.Cell], ours: str = "gsn") -> list[list[m.Cla
             ]
         )
     ]
+    reached = [
+        m.beats(f"{title} is {goal:g} or more above the average, {_place(cell)}", cell, average, goal)
+        for cell in mine
+        if (goal := goals.get(cell["hop_limit"])) is not None and (average := cell.at(filter="average")) in cells
+    ]
     parts = [
         m.beats(f"{title} far beats {name}, {_place(cell)}", cell, cell.at(variant=name))
         for cell in mine
         for name in VARIANTS
         if name != "far" and cell.at(variant=name) in cells
     ]
-    return [ahead, parts]
+    return [ahead, reached, parts]
 
 
 def _place(cell: m.Cell) -> str:
