@@ -56,7 +56,7 @@ def fit(
 
     Args:
         model: any module called as ``model(x, shift)``.
-        shift: the graph of all signals.
+        shift: the graph of all signals; a part of the data with a ``shift`` of its own is on that graph instead.
         data: train, valid and test, each with signals ``x`` (n, N, G) and targets ``y`` (n). For tasks on nodes y is
             (n, N), and ``mask``, True where a target counts, is optional; or the data have one ``x`` (N, G) or
             (n, N, G) and one ``y``, and train, valid and test are boolean masks of the nodes. Test may be None.

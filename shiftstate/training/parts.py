@@ -15,7 +15,10 @@ WIDTH = 8
 
 
 class TargetedSignals(Protocol):
-    """Signals x (n, N, G) and their targets y (n); for tasks on nodes y (n, N), and a ``mask`` of y if it has one."""
+    """Signals x (n, N, G) and their targets y (n); for tasks on nodes y (n, N), and a ``mask`` of y if it has one.
+
+    A ``shift`` of its own if its signals are on another graph than those of the other parts.
+    """
 
     @property
     def x(self) -> Tensor: ...  # noqa: D102
@@ -40,6 +43,9 @@ class Part:
     The signal of sample i is ``x[i]``, or ``x[index[i]]`` where equal signals are kept once. A part with a single
     signal (N, G) has no samples to choose from: every step sees all of it.
     """
+
+    shift: Shift | None = None
+    """The graph of this part's signals, where it is another one than that of the call."""
 
     def __init__(
         self, name: str, x: Tensor, y: Any, mask: Any, task: Task, device: Any, share_equal: bool, ranks: Alone
@@ -68,6 +74,7 @@ class Part:
 
     def outputs(self, model: nn.Module, shift: Shift, batch: Tensor | None) -> Tensor:
         """The model's outputs for some samples (n), in their order; for the whole part without ``batch``."""
+        shift = self.shift or shift
         if batch is None:
             whole: Tensor = model(self.x, shift)
             return whole if self.index is None else whole.index_select(0, self.index)
@@ -112,7 +119,7 @@ class Part:
     @torch.no_grad()
     def evaluated(self, model: nn.Module, shift: Shift, at_once: int | None) -> Tensor:
         """The outputs of the model for all samples, in evaluation mode, so many at a time."""
-        whole = evaluated(model, shift, self.x, None if self.single else at_once)
+        whole = evaluated(model, self.shift or shift, self.x, None if self.single else at_once)
         return whole if self.index is None else whole[self.index]
 
 
@@ -156,9 +163,20 @@ def _read_parts(
             )
         x = _signals(f"{name}.x", split.x, device)
         mask = getattr(split, "mask", None) if task.per_node else None
-        return Part(name, x, split.y, mask, task, device, share_equal, ranks)
+        read = Part(name, x, split.y, mask, task, device, share_equal, ranks)
+        read.shift = _own_graph(name, split, device)
+        return read
 
     return part("train"), part("valid"), None if getattr(data, "test", None) is None else part("test")
+
+
+def _own_graph(name: str, split: Any, device: str | torch.device) -> Shift | None:
+    shift = getattr(split, "shift", None)
+    if shift is not None and not isinstance(shift, Shift):
+        raise ValueError(
+            f"{name}.shift is a {type(shift).__name__}; expected a Shift, or none for the graph of the call"
+        )
+    return None if shift is None else shift.to(device)
 
 
 def check_dtype(model: nn.Module, x: Tensor) -> None:

@@ -16,12 +16,9 @@ class Rings:
 
 
 @dataclass(frozen=True)
-class ReachArchitecture:
-    """What all models share, and the options of our filters."""
+class FilterOptions:
+    """The options of our filters: the far-sighted form."""
 
-    parameters: int = 4_000
-    order_share: float = 1.0
-    """K of filters and depth of message passing, as a share of the distance d."""
     init: str = "far"
     basis: str = "chebyshev"
     mixing: str = "dense"
@@ -29,6 +26,15 @@ class ReachArchitecture:
     input: str = "every"
     gates: bool = True
     """False freezes all gates open."""
+
+
+@dataclass(frozen=True)
+class ReachArchitecture(FilterOptions):
+    """What all models share, and the options of our filters."""
+
+    parameters: int = 4_000
+    order_share: float = 1.0
+    """K of filters and depth of message passing, as a share of the distance d."""
     warm_up: tuple[int, ...] = ()
     """Shorter distances to learn first, each for some steps, with the model cut to as many hops where it can be."""
     warm_up_signals: int = 4_000
