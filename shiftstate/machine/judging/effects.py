@@ -7,7 +7,7 @@ in place of s²/n.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,18 @@ def mean_interval(scores: Scores, overlap: float = 0.0) -> tuple[float, float] |
 
 
 def difference(ours: Scores, theirs: Scores, margin: float = 0.0, overlap: float = 0.0) -> Effect | None:
-    """ours − theirs, tested against a margin, by a paired t-test of the units' means; only common pairs count."""
+    """ours − theirs, tested against a margin, by a paired t-test of the units' means; only common pairs count.
+
+    Independent units that agree to the last digit (every model is right in every case) tell no spread: then their signs
+    count, p = 2^(1−n).
+    """
     common = sorted(ours.keys() & theirs.keys())
     if not common:
         return None
-    return _t_test(_unit_means({key: ours[key] - theirs[key] for key in common}), overlap, margin)
+    effect = _t_test(_unit_means({key: ours[key] - theirs[key] for key in common}), overlap, margin)
+    if effect.p is None and effect.n > 1 and overlap == 0 and effect.mean != margin:
+        return replace(effect, p=2.0 ** (1 - effect.n))
+    return effect
 
 
 def deviation_difference(ours: Scores, theirs: Scores) -> Effect | None:

@@ -52,12 +52,16 @@ def test_a_margin_moves_what_is_tested_and_not_what_is_reported():
     assert tested.p != pytest.approx(plain.p, rel=1e-3)
 
 
-@pytest.mark.parametrize("values", [{(0, 0): 0.5, (0, 1): 0.7}, {(0, 0): 0.5, (1, 0): 0.5}])
-def test_one_graph_or_graphs_that_agree_exactly_tell_no_spread(values):
-    assert mean_interval(values) is None
-    effect = difference(values, dict.fromkeys(values, 0.25))
-    assert effect.p is None
-    assert effect.mean == pytest.approx(np.mean(list(values.values())) - 0.25)
+def test_one_graph_or_graphs_that_agree_exactly_tell_no_spread():
+    alone, agreeing = {(0, 0): 0.5, (0, 1): 0.7}, {(unit, 0): 0.5 for unit in range(7)}
+    for values, p in ((alone, None), (agreeing, 2**-6)):
+        assert mean_interval(values) is None
+        effect = difference(values, dict.fromkeys(values, 0.25))
+        assert effect.p == p
+        assert effect.interval is None
+        assert effect.mean == pytest.approx(np.mean(list(values.values())) - 0.25)
+    assert difference(agreeing, dict.fromkeys(agreeing, 0.25), overlap=0.5).p is None  # splits of one set: not so many
+    assert difference(agreeing, agreeing).p is None
 
 
 def test_the_interval_of_a_mean_is_students():
