@@ -104,4 +104,4 @@ RING = m.Experiment(
     colors=COLORS,
 )
 
-STUDY = m.Study("ring", (RING,), m.read_presets(__name__, ("quick", "record", "far", "exact", "parts", "old")), claims)
+STUDY = m.Study("ring", (RING,), m.read_presets(__name__, ("quick", "record", "exact", "parts", "old")), claims)
