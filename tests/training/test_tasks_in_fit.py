@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import shiftstate as ss
+from shiftstate.graphs.lattices import ring as lattice
 from shiftstate.tasks import NodeClassification, NodeRegression, SignalClassification, SignalRegression
 from shiftstate.training import fit
 
@@ -331,3 +332,20 @@ def test_scores_by_accuracy_belong_to_classification():
         _ = result.accuracy_last
     with pytest.raises(AttributeError, match="judged by rmse"):
         _ = result.valid_accuracies
+
+
+def test_a_part_on_a_graph_of_its_own_is_judged_there():
+    """Learn on rings of 6 nodes that a node equals its neighbours' mean; the same weights are tested on rings of 20."""
+
+    def part(nodes, count, own=True):
+        x = torch.randn(count, nodes, 1, generator=torch.Generator().manual_seed(nodes))
+        return SimpleNamespace(x=x, y=(lattice(nodes) @ x)[..., 0], **({"shift": lattice(nodes)} if own else {}))
+
+    train, test = part(6, 200, own=False), part(20, 50)
+    net = ss.Network("gcnn", [1, 1], 1, readout=ss.NodeReadout(1), activation="identity")
+    data = SimpleNamespace(train=train, valid=test, test=test)
+    result = ss.fit(net, lattice(6), data, task=NodeRegression("r2"), epochs=20, batch_size=10, learning_rate=0.05)
+    assert result.last["r2"] > 0.99
+    test.shift = "a ring"
+    with pytest.raises(ValueError, match=r"valid\.shift is a str; expected a Shift"):
+        ss.fit(net, lattice(6), data, task=NodeRegression("r2"), epochs=1, learning_rate=0.05)

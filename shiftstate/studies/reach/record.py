@@ -56,7 +56,7 @@ def draw_scores(records: Path) -> Figure:
         for filter, color in COLORS.items():
             line = {d: scale * by[filter] for (name, d), by in sorted(means.items()) if name == study and filter in by}
             ours = filter in OURS
-            style = {"linewidth": 2.6, "zorder": 3} if ours else {"linewidth": 1.2, "linestyle": "--"}
+            style = {"linewidth": 2.6} if ours else {"linewidth": 1.2, "linestyle": "--", "zorder": 4}
             axis.plot(
                 list(line), list(line.values()), color=color, marker="o", markersize=4, label=title(filter), **style
             )
