@@ -20,7 +20,7 @@ class BoardArchitecture(FilterOptions):
     """Cells that every model sees far: blocks times K."""
 
 
-class Block(nn.Module):
+class ResidualBlock(nn.Module):
     """A way through the graph of some hops, with a residual."""
 
     def __init__(self, core: nn.Module, width: int) -> None:
@@ -33,7 +33,7 @@ class Block(nn.Module):
         return x + y.relu()
 
 
-class Sweeper(nn.Module):
+class BoardNetwork(nn.Module):
     """Features (B, N, 7) → one logit per cell (B, N, 1)."""
 
     def __init__(self, trial: m.Trial, in_channels: int, width: int, hidden: int) -> None:
@@ -41,7 +41,7 @@ class Sweeper(nn.Module):
         self.channels, settings = [width], trial.settings.architecture
         self.encode = nn.Sequential(nn.Linear(in_channels, hidden), nn.ReLU(), nn.Linear(hidden, width))
         cores = [CORES[trial.model](width, trial["K"], settings) for _ in range(max(1, settings.hops // trial["K"]))]
-        self.blocks = nn.ModuleList(Block(core, width) for core in cores)
+        self.blocks = nn.ModuleList(ResidualBlock(core, width) for core in cores)
         self.decode = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 1))
 
     def forward(self, x: Tensor, shift: Any) -> Tensor:
@@ -57,4 +57,4 @@ def build(trial: m.Trial, data: Any) -> nn.Module:
     """The trial's network, of the size that all get."""
     with m.drawing(trial.seed("weights", trial.unit)):
         goal, channels = trial.settings.architecture.parameters, data.train.x.shape[-1]
-        return equal_size(lambda width, hidden: Sweeper(trial, channels, width, hidden), goal)
+        return equal_size(lambda width, hidden: BoardNetwork(trial, channels, width, hidden), goal)
