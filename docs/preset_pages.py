@@ -6,9 +6,11 @@ A page of docs/presets is named like its folder under docs/results; docs/which_r
 them. A test compares the pages with the records.
 """
 
+import csv
 import json
 import re
 from pathlib import Path
+from statistics import fmean
 
 from shiftstate.studies.paper.which_reading import as_markdown, standings
 
@@ -32,7 +34,30 @@ def block(record: Path) -> str:
         lines += ["", f"![{figure.stem} of the {record.name} record](../results/{record.name}/{figure.name})"]
     tables = next(record / name for name in ("tables.md", "table.md") if (record / name).exists())
     lines += ["", tables.read_text("utf-8").strip()]
+    if record.name.endswith("_float64"):
+        lines += ["", *in_float32(record, record.with_name(record.name.removesuffix("_float64")))]
     return "\n".join([BEGIN, "", *lines, "", END])
+
+
+def in_float32(record: Path, other: Path) -> list[str]:
+    """The trainings of a record beside the same ones (cell, graph, draw) of another record."""
+    ours, theirs = _accuracies(record), _accuracies(other)
+    lines = ["The same trainings in float32, from the record of the preset:", ""]
+    lines += ["| filter | K | n | float64 | float32 | mean difference | largest |", "|---|--:|--:|--:|--:|--:|--:|"]
+    for filter, K in dict.fromkeys(key[:2] for key in ours):
+        keys = [key for key in ours if key[:2] == (filter, K) and key in theirs]
+        gaps = [ours[key] - theirs[key] for key in keys]
+        means = " | ".join(f"{100 * fmean(one[key] for key in keys):.1f}" for one in (ours, theirs))
+        ends = f"{100 * fmean(gaps):+.1f} | {100 * max(map(abs, gaps)):.1f}"
+        lines.append(f"| {filter.upper()} | {K} | {len(keys)} | {means} | {ends} |")
+    return lines
+
+
+def _accuracies(record: Path) -> dict[tuple[str, ...], float]:
+    with (record / "realizations.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["experiment"] == "figure1"]
+    names = ("filter", "K", "graph", "draw")
+    return {tuple(row[name] for name in names): float(row["accuracy_last"]) for row in rows}
 
 
 def comparison() -> str:
