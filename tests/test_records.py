@@ -27,6 +27,12 @@ def test_a_record_holds_every_realization_of_its_preset(record, experiment):
     assert {row["id"] for row in recorded(record, experiment)} == planned
 
 
+@pytest.mark.parametrize("record", ["paper", "library", "tuned", "books"])
+def test_a_record_of_texts_holds_every_split_of_its_preset(record):
+    planned = len(load_preset(record).trials("table2"))  # an id holds the texts' fingerprint, which a preset lacks
+    assert len({row["id"] for row in recorded(record, "table2")}) == planned
+
+
 @pytest.mark.parametrize("filter", ["gcnn", "rsn", "lssm"])
 @pytest.mark.parametrize("record", ["paper", "community"])
 def test_the_first_epoch_of_a_recorded_training_comes_again(record, filter):
