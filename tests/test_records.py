@@ -27,7 +27,7 @@ def test_a_record_holds_every_realization_of_its_preset(record, experiment):
     assert {row["id"] for row in recorded(record, experiment)} == planned
 
 
-@pytest.mark.parametrize("record", ["paper", "library", "tuned", "books"])
+@pytest.mark.parametrize("record", ["paper", "library", "baseline_bias", "tuned", "books"])
 def test_a_record_of_texts_holds_every_split_of_its_preset(record):
     planned = len(load_preset(record).trials("table2"))  # an id holds the texts' fingerprint, which a preset lacks
     assert len({row["id"] for row in recorded(record, "table2")}) == planned
