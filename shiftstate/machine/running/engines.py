@@ -83,24 +83,33 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@contextmanager
+def _later(*signals: signal.Signals) -> Iterator[None]:
+    """These signals wait until the block is done."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Processes(ProcessPoolExecutor):
     """A pool whose workers are deaf to Ctrl-C from birth: they inherit it blocked, until `_begin_worker` ignores it."""
 
     def submit(self, *arguments: Any, **keywords: Any) -> Future[Any]:
-        if not hasattr(signal, "pthread_sigmask"):  # Windows
-            return super().submit(*arguments, **keywords)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with _later(signal.SIGINT):
             return super().submit(*arguments, **keywords)  # starts a worker where one is missing
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Pool]:
     before = {child.pid for child in multiprocessing.active_children()}
     context = multiprocessing.get_context("spawn")
-    executor = _Processes(workers, mp_context=context, initializer=_begin_worker)
+    with _later(signal.SIGINT, signal.SIGTERM):  # a queue that is cut off while it is made leaves its semaphores behind
+        executor = _Processes(workers, mp_context=context, initializer=_begin_worker)
     try:
         yield Pool(executor, lambda: workers, (BrokenExecutor,))
     except BaseException:
