@@ -1,4 +1,4 @@
-"""The RSN's recurrence in one pass per shift, with its backward, for Chebyshev's basis.
+"""The backward of the RSN's recurrence for Chebyshev's basis; the forward is that of powers, with an Sw.
 
     w_k = σ_w(h_kww v_k + h_kwx x),   v_k = 2 S w_{k−1} − w_{k−2}
 
@@ -11,30 +11,6 @@ import numpy as np
 from shiftstate.filters.fused.compiling.blocks import TILE
 from shiftstate.filters.fused.compiling.compiler import kernel
 from shiftstate.filters.fused.compiling.elementary import activate, gather_row, through
-
-
-@kernel
-def forward(first, end, rows, graph, w_old, Sw, c_old, c, w, x, H, b, total, code_w, code_y):
-    """Blocks first … end of one shift."""
-    N, M = w.shape
-    for i in range(first * rows, min(end * rows, N)):
-        for column in range(0, M, TILE):
-            start, stop = np.uint64(column), np.uint64(min(column + TILE, M))
-            if graph is not None:
-                gather_row(graph, w_old, i, start, stop, Sw[i])
-            for j in range(start, stop):
-                z = H[0, j] * Sw[i, j]
-                if x is not None:
-                    z = z + H[2, j] * x[i, j]
-                if b is not None:
-                    z = z + b[0, j]
-                wj = activate(z, code_w)
-                w[i, j] = wj
-                if total is not None:
-                    zy = H[1, j] * wj
-                    if x is not None:
-                        zy = zy + H[3, j] * x[i, j]
-                    total[i, j] += activate(zy, code_y)
 
 
 @kernel

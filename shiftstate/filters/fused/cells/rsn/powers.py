@@ -23,15 +23,16 @@ from shiftstate.filters.linear import product, summed_product
 
 @kernel
 def forward(first, end, rows, graph, w_old, Sw, c_old, c, w, x, H, b, total, code_w, code_y):
-    """Blocks first … end of one shift: w goes from S w_{k−1} (gathered unless ``graph`` is None) to w_k."""
+    """Blocks first … end of one shift; without an Sw, w goes from S w_{k−1} to w_k."""
     N, M = w.shape
+    s = w if Sw is None else Sw
     for i in range(first * rows, min(end * rows, N)):
         for column in range(0, M, TILE):
             start, stop = np.uint64(column), np.uint64(min(column + TILE, M))
             if graph is not None:
-                gather_row(graph, w_old, i, start, stop, w[i])
+                gather_row(graph, w_old, i, start, stop, s[i])
             for j in range(start, stop):
-                z = H[0, j] * w[i, j]
+                z = H[0, j] * s[i, j]
                 if x is not None:
                     z = z + H[2, j] * x[i, j]
                 if b is not None:
