@@ -4,16 +4,24 @@ python benchmarks/reach.py table
 python benchmarks/reach.py figure         # docs/figures/reach.svg and .png
 python benchmarks/reach.py distances 25   # a minute: the recorded GSN once more, draw by draw
 python benchmarks/reach.py lens           # a minute: the reach of a GSN at 10 hops, before and after
+python benchmarks/reach.py starts         # some minutes: other shifts, and a norm on the state, at 10 hops
 """
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import torch
+from torch import Tensor
 
+from shiftstate.filters import Step, Taps
+from shiftstate.graphs import Shift
+from shiftstate.layers import GSN
 from shiftstate.lens.reach import reach
 from shiftstate.machine.presets import load_preset
 from shiftstate.machine.run import train
+from shiftstate.studies.reach import cores
 from shiftstate.studies.reach.record import as_table, draw_scores
 from shiftstate.studies.ring import STUDY
 
@@ -63,5 +71,48 @@ def lens() -> None:
         print(f"{basis}, init={init}: {shown}; R² {outcome.last['r2']:.3f}", flush=True)
 
 
+class NormedGSN(GSN):
+    """The GSN with a layer norm on every state; without a fused kernel."""
+
+    fused = None
+
+    def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
+        """The GSN's step, then (w − mean) / deviation over the channels of every node."""
+        step = super().update(h, Sw, x, c)
+        return step._replace(w=torch.nn.functional.layer_norm(step.w, step.w.shape[-1:]))
+
+
+def starts(draws: str = "3") -> None:
+    """R² of the GSN at 10 hops with other shifts, and with a norm on the state."""
+    for basis, kind, normed in (
+        ("powers", "symmetric", False),
+        ("powers", "symmetric", True),
+        ("powers", "antisymmetric", False),
+        ("powers", "antisymmetric", True),
+        ("chebyshev", "symmetric", False),
+        ("chebyshev", "symmetric", True),
+    ):
+        wanted = ["filters=gsn", "hop_limit=10", f"draws={draws}", f"basis={basis}"]
+        scores = []
+        for trial in load_preset(STUDY, "record", None, wanted).trials("ring"):
+            data = trial.experiment.data(trial, None)
+            if kind == "antisymmetric":
+                data = SimpleNamespace(**{**vars(data), "shift": antisymmetric(data.shift)})
+            layer = NormedGSN if normed else GSN
+            with patch.dict(cores.LAYERS, gsn=layer):
+                scores.append(train(trial, data)[0].last["r2"])
+        shown = " ".join(f"{score:.3f}" for score in scores)
+        print(f"{basis}, {kind} S{', layer norm on the state' if normed else ''}: R² {shown}", flush=True)
+
+
+def antisymmetric(shift: Shift) -> Shift:
+    """The edges of a ring, positive one way round and negative the other: S = −Sᵀ."""
+    edges, weight = shift.edges()
+    onward = (edges[1] - edges[0]) % shift.num_nodes == 1
+    return Shift.from_edges(edges, torch.where(onward, weight, -weight))
+
+
 if __name__ == "__main__":
-    {"table": table, "figure": figure, "distances": distances, "lens": lens}[sys.argv[1]](*sys.argv[2:])
+    {"table": table, "figure": figure, "distances": distances, "lens": lens, "starts": starts}[sys.argv[1]](
+        *sys.argv[2:]
+    )

@@ -14,7 +14,7 @@ from shiftstate.machine.presets import load_preset
 from shiftstate.machine.results.store import Store
 from shiftstate.machine.settings import flat
 from shiftstate.studies.minesweeper import FIRST, STUDY, load
-from shiftstate.studies.minesweeper.network import TAGConvOnShift, build
+from shiftstate.studies.minesweeper.network import TAGConvOnShift, build, hide_numbers
 from shiftstate.studies.minesweeper.record import read_record, settings_of, table
 
 pytest.importorskip("torch_geometric", reason="the study compares with PyTorch Geometric: shiftstate[pyg]")
@@ -93,6 +93,24 @@ def test_the_search_gives_every_filter_as_many_trials_and_does_not_see_the_test_
     data = load(trials[0], board)
     assert torch.equal(data.test, data.valid)
     assert not torch.equal(load(load_preset(STUDY, "record").trials("minesweeper")[0], board).test, data.valid)
+
+
+def test_numbers_are_hidden_in_training_only_and_anew_in_every_step(board):
+    trial = load_preset(STUDY, "hiding", None, [*SMALL, "filters=rsn", "variant=hiding"]).trials("minesweeper")[0]
+    data = load(trial, board)
+    hidden = torch.eye(7)[0]
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        one, two = (hide_numbers(data.x, 0.25) for _ in range(2))
+    for x in (one, two):
+        other = (x != data.x).any(-1)
+        assert 0 < int(other.sum()) < 0.4 * len(x)
+        assert torch.equal(x[other], hidden.expand(int(other.sum()), 7))
+    assert not torch.equal(one, two)
+    network = build(trial, data)
+    assert not torch.equal(network(data.x, data.shift), network(data.x, data.shift))
+    network.eval()
+    assert torch.equal(network(data.x, data.shift), network(data.x, data.shift))
 
 
 def test_tagconv_is_given_the_same_matrix_as_our_filters(board):

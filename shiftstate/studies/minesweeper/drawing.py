@@ -17,6 +17,8 @@ from shiftstate.graphs import Shift
 
 MOST = 5
 """The last feature stands for this number and all above."""
+HIDDEN = 0
+"""The feature of a cell that hides its number."""
 STEPS = [(down, right) for down in (0, 1, 2) for right in (0, 1, 2) if (down, right) != (1, 1)]
 """From a cell's place to its eight neighbours', on a board with a margin of one."""
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from shiftstate import machine as m
 from shiftstate.graphs import Shift
 from shiftstate.layers import LAYERS
+from shiftstate.studies.minesweeper.drawing import HIDDEN
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,12 @@ class Blocks:
     parameters: int = 15_500
     blocks: int = 6
     dropout: float = 0.2
+    hide: float = 0.0
+    """Share of the cells whose number is hidden in training, drawn anew in every step."""
     shift: str = "row"
     mixing: str = ""
     init: str = "paper"
+    tied: bool = False
     gate_bias: bool = False
     state_activation: str = "relu"
     output_activation: str = "relu"
@@ -47,6 +51,7 @@ class Sweeper(nn.Module):
     def __init__(self, trial: m.Trial, data: Any, channels: int) -> None:
         super().__init__()
         self.channels, settings = [channels], trial.settings.architecture
+        self.hide = settings.hide
         self.encode = nn.Linear(data.x.shape[-1], channels)
         convs = [_conv(trial, channels) for _ in range(settings.blocks)]
         self.blocks = nn.ModuleList(Block(conv, channels, settings.dropout) for conv in convs)
@@ -54,11 +59,19 @@ class Sweeper(nn.Module):
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """A logit per cell."""
-        x = self.encode(x)
+        x = self.encode(hide_numbers(x, self.hide) if self.training and self.hide else x)
         for block in self.blocks:
             x = block(x, shift)
         logits: Tensor = self.decode(x)
         return logits
+
+
+def hide_numbers(x: Tensor, share: float) -> Tensor:
+    """Cells x (N, 7) of which a share, drawn at random, hide their number: another board with the same mines."""
+    hidden = torch.zeros_like(x[0])
+    hidden[HIDDEN] = 1.0
+    hides = torch.rand(x.shape[:-1], device=x.device) < share
+    return torch.where(hides[..., None], hidden, x)
 
 
 def _conv(trial: m.Trial, channels: int) -> nn.Module:
