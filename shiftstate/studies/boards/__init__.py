@@ -130,4 +130,4 @@ BOARDS = m.Experiment(
     colors={**COLORS, "ceiling": "#222222"},
 )
 
-STUDY = m.Study("boards", (BOARDS,), m.read_presets(__name__, ("quick", "record", "parts")), claims)
+STUDY = m.Study("boards", (BOARDS,), m.read_presets(__name__, ("quick", "record", "short", "parts")), claims)

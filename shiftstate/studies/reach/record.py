@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
@@ -17,9 +17,32 @@ TITLES = {
     "resgcn": "GCN, residual",
     "adgn": "A-DGN",
     "graphcon": "GraphCON",
+    "ceiling": "ceiling (exact)",
 }
-STUDIES: Mapping[str, tuple[str, float, int]] = {"ring": ("R²", 1.0, 3), "unbroken": ("accuracy", 100.0, 1)}
-"""By record: what is measured, what it is shown times, and with how many digits."""
+
+
+class Column(NamedTuple):
+    """How a record is shown: its heading, what its scores are called and shown times, and with how many digits."""
+
+    heading: str
+    measure: str
+    scale: float
+    digits: int
+
+    def cell(self, mean: float | None) -> str:
+        """A dash where nothing was run."""
+        return "–" if mean is None else f"{round(self.scale * mean, self.digits) + 0.0:.{self.digits}f}"
+
+
+RINGS: Mapping[str, Column] = {
+    "ring": Column("ring, d = {}", "R²", 1.0, 3),
+    "unbroken": Column("unbroken, d = {}", "accuracy", 100.0, 1),
+}
+RECORDS: Mapping[str, Column] = {
+    **RINGS,
+    "boards_short": Column("boards, 1,000 steps", "ROC AUC", 100.0, 2),
+    "boards": Column("boards, 3,000 steps", "ROC AUC", 100.0, 2),
+}
 
 
 def title(filter: str) -> str:
@@ -30,29 +53,30 @@ def title(filter: str) -> str:
 def as_table(records: Path) -> str:
     """Means over draws, of the records in a directory; a dash where nothing was run."""
     means = _means(records)
-    places = sorted(means, key=lambda place: (list(STUDIES).index(place[0]), place[1]))
-    heads = [f"{study}, d = {hops} ({STUDIES[study][0]})" for study, hops in places]
+    places = sorted(means, key=lambda place: (list(RECORDS).index(place[0]), place[1]))
+    heads = [f"{RECORDS[name].heading.format(hops)} ({RECORDS[name].measure})" for name, hops in places]
     lines = [f"| model | {' | '.join(heads)} |", "|---|" + "--:|" * len(places)]
-    for filter in ("average", "mlp", *COLORS):
-        cells = [_cell(means[place].get(filter), place[0]) for place in places]
+    for filter in ("average", "mlp", *COLORS, "ceiling"):
+        cells = [RECORDS[place[0]].cell(means[place].get(filter)) for place in places]
         lines.append(f"| {title(filter)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def _means(records: Path) -> dict[tuple[str, int], dict[str, float]]:
-    """By study and distance, by model."""
+    """By record and distance, by model; of several K the better one."""
     means: dict[tuple[str, int], dict[str, float]] = {}
-    for name in (name for name in STUDIES if (records / name).is_dir()):
+    for name in (name for name in RECORDS if (records / name).is_dir()):
         for row in read(records / name):
-            means.setdefault((name, row["hop_limit"]), {})[row["filter"]] = row["mean"]
+            place = means.setdefault((name, row.get("hop_limit", 0)), {})
+            place[row["filter"]] = max(row["mean"], place.get(row["filter"], row["mean"]))
     return means
 
 
 def draw_scores(records: Path) -> Figure:
     """Score against distance: a panel for every study, a line for every model; our filters are thick."""
     means, figure = _means(records), Figure(figsize=(10, 4.2), layout="constrained")
-    for number, (study, (measure, scale, _)) in enumerate(STUDIES.items()):
-        axis = figure.add_subplot(1, len(STUDIES), number + 1)
+    for number, (study, (_, measure, scale, _)) in enumerate(RINGS.items()):
+        axis = figure.add_subplot(1, len(RINGS), number + 1)
         for filter, color in COLORS.items():
             line = {d: scale * by[filter] for (name, d), by in sorted(means.items()) if name == study and filter in by}
             ours = filter in OURS
@@ -72,8 +96,3 @@ def read(record: Path) -> list[dict[str, Any]]:
     """The summary of a record's recommended variant."""
     rows: list[dict[str, Any]] = json.loads((record / "summary.json").read_text(encoding="utf-8"))
     return [row for row in rows if row["variant"] == "far"]
-
-
-def _cell(mean: float | None, study: str) -> str:
-    _, scale, digits = STUDIES[study]
-    return "–" if mean is None else f"{round(scale * mean, digits) + 0.0:.{digits}f}"
