@@ -30,15 +30,17 @@ OWN: dict[str, dict[str, Any]] = {
     "gcnn": {"mixing": "depthwise"},
     "tagconv": {"shift": "symmetric"},
 }
+FEWER_NORMS = {"dropout": 0.1, "last_norm": False}
 WIDE: dict[str, dict[str, Any]] = {
     "rsn": {
+        **FEWER_NORMS,
         "init": "far",
         "mixing": "dense",
         "tied": True,
         "state_activation": "tanh",
         "output_activation": "identity",
     },
-    "tagconv": OWN["tagconv"],
+    "tagconv": {**FEWER_NORMS, **OWN["tagconv"]},
 }
 VARIANTS: dict[str, Mapping[str, Mapping[str, Any]]] = {
     "chosen": {"lssm": {**FIRST["lssm"], "learning_rate": 0.06}, "rsn": OWN["rsn"], "tagconv": OWN["tagconv"]},
@@ -50,8 +52,8 @@ VARIANTS: dict[str, Mapping[str, Mapping[str, Any]]] = {
     "identity": {"lssm": {"output_activation": "identity"}},
     "open": {"lssm": OPEN},
     "open, identity": FIRST,
-    "wide": {name: {**wide, "dropout": 0.1} for name, wide in WIDE.items()},
-    "hiding": {name: {**wide, "dropout": 0.1, "hide": 0.25} for name, wide in WIDE.items()},
+    "wide": WIDE,
+    "hiding": {name: {**wide, "hide": 0.25} for name, wide in WIDE.items()},
 }
 """What a cell changes: the best of the search, the four trials of every filter, four starts of the LSSM, and the large
 networks without and with more numbers hidden in training."""

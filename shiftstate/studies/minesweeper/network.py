@@ -22,6 +22,8 @@ class Blocks:
     dropout: float = 0.2
     hide: float = 0.0
     """Share of the cells whose number is hidden in training, drawn anew in every step."""
+    last_norm: bool = True
+    """A batch norm before the last linear map. What dropout and hiding change in training disturbs it most."""
     shift: str = "row"
     mixing: str = ""
     init: str = "paper"
@@ -55,7 +57,8 @@ class Sweeper(nn.Module):
         self.encode = nn.Linear(data.x.shape[-1], channels)
         convs = [_conv(trial, channels) for _ in range(settings.blocks)]
         self.blocks = nn.ModuleList(Block(conv, channels, settings.dropout) for conv in convs)
-        self.decode = nn.Sequential(nn.BatchNorm1d(channels), nn.Linear(channels, 1))
+        last: list[nn.Module] = [nn.BatchNorm1d(channels)] if settings.last_norm else []
+        self.decode = nn.Sequential(*last, nn.Linear(channels, 1))
 
     def forward(self, x: Tensor, shift: Shift) -> Tensor:
         """A logit per cell."""
