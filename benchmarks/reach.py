@@ -1,4 +1,4 @@
-"""The table and the figure of docs/reach.md from its records, R² by distance, and the lens on a training on rings.
+"""The tables and the figure of docs/reach.md from its records, R² by distance, and the lens on a training on rings.
 
 python benchmarks/reach.py table
 python benchmarks/reach.py figure         # docs/figures/reach.svg and .png
@@ -22,15 +22,15 @@ from shiftstate.lens.reach import reach
 from shiftstate.machine.presets import load_preset
 from shiftstate.machine.run import train
 from shiftstate.studies.reach import cores
-from shiftstate.studies.reach.record import as_table, draw_scores
+from shiftstate.studies.reach.record import as_table, draw_scores, parts_as_table
 from shiftstate.studies.ring import STUDY
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
 def table() -> None:
-    """The table of docs/reach.md."""
-    print(as_table(DOCS / "results"), end="")
+    """The tables of docs/reach.md."""
+    print(as_table(DOCS / "results"), parts_as_table(DOCS / "results"), sep="\n", end="")
 
 
 def figure() -> None:

@@ -149,6 +149,14 @@ def test_the_recorded_table_follows_from_the_recorded_runs_and_is_the_one_in_the
     assert len(rows) == 40
 
 
+def test_the_guide_has_the_rows_of_the_record_with_hidden_numbers():
+    tables = (ROOT / "docs/results/minesweeper_hiding/tables.md").read_text(encoding="utf-8")
+    rows = [line for line in tables.splitlines() if line.startswith("| minesweeper | ")]
+    guide = (ROOT / "docs/minesweeper.md").read_text(encoding="utf-8")
+    assert rows
+    assert all(row in guide for row in rows)
+
+
 @pytest.mark.parametrize(("preset", "file"), [("record", "results"), ("search", "search"), ("gates", "gates")])
 def test_the_presets_have_the_settings_and_parameters_of_the_record(preset, file):
     trials = load_preset(STUDY, preset).trials("minesweeper")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
-from shiftstate.studies.reach.shared import COLORS, OURS
+from shiftstate.studies.reach.shared import COLORS, OURS, VARIANTS
 
 TITLES = {
     "average": "average",
@@ -43,6 +43,11 @@ RECORDS: Mapping[str, Column] = {
     "boards_short": Column("boards, 1,000 steps", "ROC AUC", 100.0, 2),
     "boards": Column("boards, 3,000 steps", "ROC AUC", 100.0, 2),
 }
+PARTS: Mapping[str, Column] = {
+    "ring_parts": Column("GSN, ring, d = 10", "R²", 1.0, 3),
+    "unbroken_parts": Column("GSN, unbroken, d = 11", "accuracy", 100.0, 1),
+    "boards_short": Column("RSN, boards, 1,000 steps", "ROC AUC", 100.0, 2),
+}
 
 
 def title(filter: str) -> str:
@@ -72,6 +77,22 @@ def _means(records: Path) -> dict[tuple[str, int], dict[str, float]]:
     return means
 
 
+def parts_as_table(records: Path) -> str:
+    """The recommended form and each of its parts taken away: means over draws, of the records in a directory."""
+    shown = {name: column for name, column in PARTS.items() if (records / name).is_dir()}
+    means = {name: {row["variant"]: row["mean"] for row in _summary(records / name) if _ours(row)} for name in shown}
+    heads = [f"{column.heading} ({column.measure})" for column in shown.values()]
+    lines = [f"| form | {' | '.join(heads)} |", "|---|" + "--:|" * len(shown)]
+    for variant in VARIANTS:
+        cells = [column.cell(means[name].get(variant)) for name, column in shown.items()]
+        lines.append(f"| {variant} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _ours(row: Mapping[str, Any]) -> bool:
+    return bool(row["filter"] == ("rsn" if row["experiment"] == "boards" else "gsn"))
+
+
 def draw_scores(records: Path) -> Figure:
     """Score against distance: a panel for every study, a line for every model; our filters are thick."""
     means, figure = _means(records), Figure(figsize=(10, 4.2), layout="constrained")
@@ -94,5 +115,9 @@ def draw_scores(records: Path) -> Figure:
 
 def read(record: Path) -> list[dict[str, Any]]:
     """The summary of a record's recommended variant."""
+    return [row for row in _summary(record) if row["variant"] == "far"]
+
+
+def _summary(record: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = json.loads((record / "summary.json").read_text(encoding="utf-8"))
-    return [row for row in rows if row["variant"] == "far"]
+    return rows

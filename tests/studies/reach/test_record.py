@@ -9,7 +9,7 @@ import pytest
 from shiftstate.machine.run import run
 from shiftstate.machine.trial import parse_trial
 from shiftstate.studies import boards, ring, unbroken
-from shiftstate.studies.reach.record import as_table
+from shiftstate.studies.reach.record import as_table, parts_as_table
 
 DOCS = Path(__file__).parents[3] / "docs"
 STUDIES = {
@@ -28,8 +28,10 @@ def recorded(name):
 
 
 @pytest.mark.skipif(not RECORDS, reason="nothing is on record")
-def test_the_table_of_the_page_is_that_of_the_records():
-    assert as_table(DOCS / "results") in (DOCS / "reach.md").read_text(encoding="utf-8")
+def test_the_tables_of_the_page_are_those_of_the_records():
+    page = (DOCS / "reach.md").read_text(encoding="utf-8")
+    assert as_table(DOCS / "results") in page
+    assert parts_as_table(DOCS / "results") in page
 
 
 @pytest.mark.parametrize("name", RECORDS)
