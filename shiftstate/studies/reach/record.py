@@ -46,7 +46,7 @@ RECORDS: Mapping[str, Column] = {
 PARTS: Mapping[str, Column] = {
     "ring_parts": Column("GSN, ring, d = 10", "R²", 1.0, 3),
     "unbroken_parts": Column("GSN, unbroken, d = 11", "accuracy", 100.0, 1),
-    "boards_short": Column("RSN, boards, 1,000 steps", "ROC AUC", 100.0, 2),
+    "boards_parts": Column("RSN, boards, one deal", "ROC AUC", 100.0, 2),
 }
 
 
