@@ -11,8 +11,15 @@ from shiftstate.checks import check_name, check_seed, check_whole
 
 TASKS = ("node-classification", "node-regression", "signal-classification", "signal-regression", "forecast")
 MISSING = ("refuse", "mask", "interpolate", "zero=missing")
+JOINS = ("name", "position")
+HEADERS = {"yes": True, "no": False}
 SEEDS = 3
 """Trainings of the kept model; with several splits one on each."""
+
+
+def header_of(word: str | None) -> bool | None:
+    """What --header says; None if it is to be guessed."""
+    return None if word is None else HEADERS[check_name("header", word, HEADERS)]
 
 
 @dataclass(frozen=True)
@@ -50,12 +57,20 @@ class TrainSettings:
     horizons: tuple[int, ...] = (1,)
     period: int | None = None
     missing: str = "refuse"
+    header: str | None = None
+    """Whether the first line of an edge list in a text file holds names: yes or no; guessed by default."""
+    join: str = "name"
+    """Position joins features and matrices whose names are not those of the nodes."""
+    keep_na: bool = False
+    """Whether NA, NaN, null and their like are classes; otherwise such a target is unknown."""
     options: dict[str, Any] = field(default_factory=dict)
     """Other arguments of the estimator."""
 
     def __post_init__(self) -> None:
         check_name("task", self.task, TASKS)
         check_name("missing", self.missing, MISSING)
+        check_name("join", self.join, JOINS)
+        header_of(self.header)
         if self.seeds is not None:
             check_whole("seeds", self.seeds, 1)
         check_seed(self.seed)
@@ -115,6 +130,7 @@ class TrainSettings:
         try:
             stored = json.loads(text)
             own = json.loads(json.dumps(self.as_dict()))
-            return [name for name in own if name != "out" and stored.get(name) != own[name]]
+            usual = {one.name: one.default for one in fields(self)}  # of keys that older runs do not have
+            return [name for name in own if name != "out" and stored.get(name, usual[name]) != own[name]]
         except (ValueError, AttributeError):
             return ["everything"]
