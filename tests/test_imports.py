@@ -16,6 +16,7 @@ ORDER = (
     "errors",
     "checks",
     "files",
+    "limits",
     "memory",
     "signatures",
     "model_file",
@@ -42,7 +43,7 @@ BESIDE = {
     "attribution": {"checks", "files", "pictures", "texts", "graphs", "readout", "network", "tasks", "training"},
     "lens": {"checks", "places", "graphs", "filters", "layers"},
     "stability": {"lens"},
-    "tables": {"checks", "files", "graphs"},
+    "tables": {"checks", "files", "limits", "graphs"},
     "own_data": {*ORDER[: ORDER.index("studies")], "tables", "pictures", "lens"},  # the front: it runs on the machine
     "pyg": {"checks", "graphs", "filters", "layers"},
     "distributed": {

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shiftstate.limits import check_unpacked
+
 NOTHING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None")
 """What stands for a missing value in a file of text."""
 EXACT = 2**53
@@ -209,6 +211,16 @@ def checked(path: Path, found: Any, **told: Any) -> Table:
     return Table(path, columns, **told)
 
 
+def _unlisted(path: Path, name: str, column: Any) -> Any:
+    """A column of numbers of a list of values, as these values, if memory can hold them: long words may repeat."""
+    types, compute = arrow("types"), arrow("compute")
+    if types.is_string(column.type.value_type) or types.is_large_string(column.type.value_type):
+        lengths = [compute.binary_length(one.dictionary).take(one.indices) for one in column.chunks]
+        size = sum(compute.sum(one).as_py() or 0 for one in lengths)
+        check_unpacked(size, path.stat().st_size, f"{path}: column {name!r}")
+    return arrow().chunked_array([one.dictionary_decode() for one in column.chunks], type=column.type.value_type)
+
+
 def plain_name(name: Any) -> str:
     """The name of a column without blanks and the mark of Unicode files before it."""
     return str(name).strip().lstrip("\ufeff")
@@ -221,9 +233,9 @@ def _plain(path: Path, name: str, column: Any) -> Any:
         raise ValueError(
             f"{path}: column {name!r} holds {column.type}; expected one number or word per row: make it several columns"
         )
-    column = column.combine_chunks()
     if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        column = _unlisted(path, name, column)
+    column = column.combine_chunks()
     if types.is_decimal(column.type) or types.is_float16(column.type):
         column = column.cast("float64", safe=False)
     if types.is_large_string(column.type) or "string_view" in str(column.type):
