@@ -50,14 +50,16 @@ class Table:
 
     def text(self, name: str) -> Any:
         """A column as the file has it, without blanks around its values; null where nothing stands."""
-        column = self.column(name)
-        types, compute = arrow("types"), arrow("compute")
-        if self.literal is not None and (column.null_count or not types.is_string(column.type)):
-            column = self.literal(name)
-        elif not types.is_string(column.type):
-            column = self._typed_text(name, column)
-        column = compute.utf8_trim_whitespace(column)
+        compute = arrow("compute")
+        column = compute.utf8_trim_whitespace(self._text(name))
         return compute.if_else(compute.equal(column, ""), None, column)
+
+    def _text(self, name: str) -> Any:
+        column = self.column(name)
+        is_text = arrow("types").is_string(column.type)
+        if self.literal is not None and (column.null_count or not is_text):
+            return self.literal(name)
+        return column if is_text else self._typed_text(name, column)
 
     def names(self, *names: str) -> list[Any]:
         """Columns of node names: whole numbers if all of all columns are written so, else text.
@@ -68,7 +70,8 @@ class Table:
         columns = [self.column(name) for name in names]
         if self.literal is None and all(is_small_whole(column) for column in columns):
             return [column.cast("int64") for column in columns]
-        return as_whole([self.text(name) for name in names])
+        found = as_whole([self._text(name) for name in names])  # most have no blanks, which take time to look for
+        return found if is_whole(found[0]) else as_whole([self.text(name) for name in names])
 
     def strings(self, name: str) -> list[str]:
         """A column as text; empty where a value is missing."""
