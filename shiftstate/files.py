@@ -36,9 +36,12 @@ def open_regular(path: str | Path, expected: str) -> BinaryIO:
     raise ValueError(f"{path} cannot be read ({kinds.get(stat.S_IFMT(mode), 'a device')}); expected {expected}")
 
 
-def read_regular(path: str | Path, expected: str) -> bytes:
-    """The bytes of a regular file; see `open_regular`."""
+def read_regular(path: str | Path, expected: str, most: int | None = None) -> bytes:
+    """The bytes of a regular file, at most ``most`` of them; see `open_regular`."""
     with open_regular(path, expected) as file:
+        size = os.fstat(file.fileno()).st_size
+        if most is not None and size > most:
+            raise ValueError(f"{path} holds {size / 1e6:,.0f} MB; expected {expected} of at most {most / 1e6:,.0f} MB")
         try:
             return file.read()
         except OSError as error:

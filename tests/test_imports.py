@@ -16,6 +16,7 @@ ORDER = (
     "errors",
     "checks",
     "files",
+    "limits",
     "memory",
     "signatures",
     "model_file",
@@ -37,7 +38,7 @@ ORDER = (
 BESIDE = {
     "pictures": set(),
     "places": set(),
-    "texts": {"checks", "files", "pictures", "places"},
+    "texts": {"checks", "files", "limits", "pictures", "places"},
     "datasets": {"checks", "graphs", "texts"},
     "attribution": {"checks", "files", "pictures", "texts", "graphs", "readout", "network", "tasks", "training"},
     "lens": {"checks", "places", "graphs", "filters", "layers"},
