@@ -12,7 +12,9 @@ from shiftstate import cli
 from shiftstate.attribution import Attributor
 from shiftstate.attribution.answers.page import in_digits, stranger_sentence, verdict_page
 from shiftstate.attribution.answers.verdict import HANDS, NONE, UNDECIDED, give_verdict
+from shiftstate.attribution.evaluation.held_out import SHARED
 from shiftstate.attribution.model_file import read_model, write_model
+from shiftstate.machine.running.lock import locked
 from tests.attribution.books import book, write_books
 
 SMALL = ("--words", "auto:16", "--length", "200")
@@ -187,15 +189,21 @@ def test_an_evaluation_is_resumed_and_the_same_with_any_number_of_workers(comman
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "evaluation.json", "tables.md", "texts.csv", "confusion.svg", "calibration.svg", "lengths.svg", "folds",
     }  # fmt: skip
-    folds = sorted((tmp_path / "out" / "folds").iterdir())
+    folds = sorted((tmp_path / "out" / "folds").glob("*.npz"))
     times = [path.stat().st_mtime_ns for path in folds]
     for path in folds[:2]:
         path.unlink()
+    (tmp_path / "out" / "folds" / SHARED).write_bytes(b"of a run that was killed")
     code, _, err = command("evaluate", "--texts", texts, "--out", tmp_path / "out", "--workers", 2, *SMALL)
     assert code == 0
     assert "6 folds, 4 were there" in err
     assert [path.stat().st_mtime_ns for path in folds[2:]] == times[2:]
     assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == evaluation
+    assert not (tmp_path / "out" / "folds" / SHARED).exists()
+    with locked(tmp_path / "out" / "folds"):
+        code, _, err = command("evaluate", "--texts", texts, "--out", tmp_path / "out", "--workers", 2, *SMALL)
+    assert code == 2
+    assert "is in use by another run" in err
 
 
 @pytest.mark.parametrize(
@@ -232,6 +240,7 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(command, tmp_path, monkey
     assert last.startswith("shiftstate: ")
     assert complaint in last
     assert not (tmp_path / "m").exists()
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_damaged_model_is_one_line(trained, tmp_path):
