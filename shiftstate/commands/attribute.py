@@ -44,8 +44,10 @@ def train(
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.library import read_library
     from shiftstate.attribution.model_file import check_place
+    from shiftstate.texts.folder import find_texts
+    from shiftstate.texts.readers import READERS
 
-    check_place(out)
+    check_place(out, (path for paths in find_texts(texts, tuple(READERS)).values() for path in paths))
     with _speaking() as say:
         _warn(length, say)
         attributor = Attributor(words, length, model).fit_library(read_library(texts, say), say)
@@ -84,12 +86,15 @@ def predict(
 
     if not 0 <= sure <= 1:
         raise ValueError(f"sure is {sure}; expected a probability, 0 to 1")
+    others = [] if reference is None else list_documents(reference)
     for path in (page, json):
         if path is not None:
-            check_place(path)
+            check_place(path, [model, *text, *others])
+    if page is not None and json is not None and page.absolute() == json.absolute():
+        raise ValueError(f"{page} is given for the page and for the numbers; expected two files")
     attributor = Attributor.load(model)
     if reference is not None:
-        attributor.add_reference([read_document(path) for path in list_documents(reference)])
+        attributor.add_reference([read_document(path) for path in others])
     verdicts = []
     for path in text:
         title = title_of(path)
@@ -138,7 +143,8 @@ def evaluate(
     with _speaking() as say:
         _warn(length, say)
         library = read_library(texts, say)
-        files, evaluation = evaluate_library(library, out, words, length, folds, workers or len(_cores()), say)
+        workers = len(_cores()) if workers is None else workers
+        files, evaluation = evaluate_library(library, out, words, length, folds, workers, say)
     print(f"recommended: {evaluation['recommended']}; {evaluation['why']}")
     add = evaluation["networks_add"]
     print(f"networks add {add['points']:+.1f} points to frequencies: {add['verdict']}")
