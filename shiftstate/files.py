@@ -12,6 +12,9 @@ from typing import BinaryIO, TextIO
 MARK = "shiftstate-part"
 """The end of every temporary name: such a file is ours, and worth nothing once its writer has ended."""
 
+JOINERS = "\u200c\u200d"
+"""Invisible, and needed to write Persian or Hindi."""
+
 
 def open_regular(path: str | Path, expected: str) -> BinaryIO:
     """Open a regular file for reading.
@@ -36,9 +39,12 @@ def open_regular(path: str | Path, expected: str) -> BinaryIO:
     raise ValueError(f"{path} cannot be read ({kinds.get(stat.S_IFMT(mode), 'a device')}); expected {expected}")
 
 
-def read_regular(path: str | Path, expected: str) -> bytes:
-    """The bytes of a regular file; see `open_regular`."""
+def read_regular(path: str | Path, expected: str, most: int | None = None) -> bytes:
+    """The bytes of a regular file, at most ``most`` of them; see `open_regular`."""
     with open_regular(path, expected) as file:
+        size = os.fstat(file.fileno()).st_size
+        if most is not None and size > most:
+            raise ValueError(f"{path} holds {size / 1e6:,.0f} MB; expected {expected} of at most {most / 1e6:,.0f} MB")
         try:
             return file.read()
         except OSError as error:
@@ -108,3 +114,17 @@ def make_directory(path: Path, purpose: str = "the results") -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"{path} cannot be made ({error.strerror}); expected a directory for {purpose}") from None
+
+
+def printable(name: str) -> str:
+    """A file's name for a screen, a page or a table: control characters and what is no character are written out.
+
+    Example:
+        >>> from shiftstate.files import printable
+        >>> print(printable("a\\x1b[2Jb"))
+        a\\x1b[2Jb
+    """
+    return "".join(
+        letter if letter.isprintable() or letter in JOINERS else letter.encode("unicode_escape").decode()
+        for letter in name
+    )

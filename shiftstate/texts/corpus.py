@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from shiftstate.files import read_regular
+from shiftstate.limits import MAX_TEXT_BYTES
 from shiftstate.texts.array_file import load_arrays
-from shiftstate.texts.folder import check_author, find_texts
+from shiftstate.texts.folder import check_author, find_texts, title_of
 from shiftstate.texts.reading import read_books
 from shiftstate.texts.tokens import Sentences, excerpts, tokenize
 from shiftstate.texts.word_lists import find_words, load_words
@@ -88,7 +89,7 @@ class Corpus:
         tokens = {author: [tokenize(next(texts)) for _ in paths] for author, paths in found.items()}
         listed = _load_words(words, Path(root), tokens)
         cut = {author: [excerpts(book, length) for book in books] for author, books in tokens.items()}
-        titles = {author: [path.stem for path in paths] for author, paths in found.items()}
+        titles = {author: [title_of(path) for path in paths] for author, paths in found.items()}
         return cls(
             listed,
             {author: _count(books, titles[author], listed) for author, books in cut.items() if any(books)},
@@ -199,11 +200,11 @@ def fingerprint(root: str | Path) -> str:
     digest = hashlib.sha256()
     for author, paths in find_texts(root).items():
         for path in paths:
-            content = hashlib.sha256(read_regular(path, "a text file")).hexdigest()
+            content = hashlib.sha256(read_regular(path, "a text file", MAX_TEXT_BYTES)).hexdigest()
             digest.update(f"{author}/{path.stem}:{content}\n".encode())
     listed = find_words(root)
     if listed is not None:
-        digest.update(hashlib.sha256(read_regular(listed, "a list of words")).digest())
+        digest.update(hashlib.sha256(read_regular(listed, "a list of words", MAX_TEXT_BYTES)).digest())
     return digest.hexdigest()[:16]
 
 

@@ -1,20 +1,31 @@
 """A text file as a string; anything that is no text raises."""
 
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
 from shiftstate.files import read_regular
+from shiftstate.limits import MAX_CHARACTERS, MAX_TEXT_BYTES
 
 
 def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file, with or without a byte order mark; anything that is no text is refused."""
-    text = decode_text(read_regular(path, "a text file"), path)
+    return check_text(decode_text(read_regular(path, "a text file", MAX_TEXT_BYTES), path), path)
+
+
+def check_text(text: str, path: str | Path) -> str:
+    """Return the text of ``path``; one without words raises, and one that is too long."""
     if not any(character.isalpha() for character in text):
         raise ValueError(f"{path} holds no words; expected a text; is the file empty?")
+    # a few dozen signs stand for whole words; one of them for a sentence of eighteen characters
+    longer = {sign: len(unicodedata.normalize("NFKC", sign)) - 1 for sign in set(text) if not sign.isascii()}
+    size = len(text) + sum(text.count(sign) * more for sign, more in longer.items() if more > 3)
+    if size > MAX_CHARACTERS:
+        raise ValueError(f"{path} has {size:,} characters; expected at most {MAX_CHARACTERS:,}: give it in parts")
     return text
 
 
-def decode_text(data: bytes, path: str | Path) -> str:
+def decode_text(data: bytes | bytearray, path: str | Path) -> str:
     """The bytes of ``path`` as text in UTF-8; zero bytes and other encodings raise."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(f"{path} is UTF-16; expected UTF-8: save it as UTF-8 first")
