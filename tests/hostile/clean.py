@@ -36,9 +36,9 @@ def write_clean(folder: Path) -> Path:
         rows = list(csv.reader(file))
     np.save(folder / "signals.npy", np.array([row[:-1] for row in rows[1:]], dtype=float))
     (folder / "targets.csv").write_text("".join(f"{row[-1]}\n" for row in rows))
-    settings = {word[2:]: json.dumps(value) for word, value in zip(NODES[1::2], NODES[2::2], strict=True)}
-    settings = {name: value for name, value in settings.items() if name not in ("workers", "epochs", "seeds")}
-    (folder / "run.toml").write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
+    settings = {word[2:]: value for word, value in zip(NODES[1::2], NODES[2::2], strict=True) if word != "--workers"}
+    values = {name: value if value.isdecimal() else json.dumps(value) for name, value in settings.items()}
+    (folder / "run.toml").write_text("".join(f"{name} = {value}\n" for name, value in values.items()))
     return folder
 
 
