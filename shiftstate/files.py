@@ -36,9 +36,11 @@ def open_regular(path: str | Path, expected: str) -> BinaryIO:
     raise ValueError(f"{path} cannot be read ({kinds.get(stat.S_IFMT(mode), 'a device')}); expected {expected}")
 
 
-def read_regular(path: str | Path, expected: str) -> bytes:
-    """The bytes of a regular file; see `open_regular`."""
+def read_regular(path: str | Path, expected: str, most: int | None = None) -> bytes:
+    """The bytes of a regular file, of at most this size if one is given; see `open_regular`."""
     with open_regular(path, expected) as file:
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            raise ValueError(f"{path} is larger than {most / 1e6:.0f} MB; expected {expected}")
         try:
             return file.read()
         except OSError as error:
