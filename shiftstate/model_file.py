@@ -17,10 +17,8 @@ from shiftstate.json_file import parse_json
 
 FORMAT = 1
 """Version of the file format; a file of a newer one raises."""
-DTYPES = frozenset(
-    getattr(torch, name)
-    for name in "float16 bfloat16 float32 float64 bool uint8 int8 int16 int32 int64 uint16 uint32 uint64".split()
-)
+FLOATS = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
+DTYPES = FLOATS | {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 """What a file of ours may hold; safetensors knows others, of which torch can compute little."""
 
 
