@@ -1,14 +1,17 @@
 """Read the JSON that this program writes: bounded in size and depth, every value of the type that it must have.
 
 A schema is a function of a value and of its place in the file, which raises a `ValueError` where something is wrong:
-`whole`, `number`, `word`, `flag`, `either`, `items`, `table` and `entries` make them. One line then names the file, the
-key, what was found and what was expected.
+`whole`, `number`, `word`, `flag`, `either`, `items`, `table` and `entries` make them, and `of_fields` makes one from a
+dataclass. One line then names the file, the key, what was found and what was expected.
 """
 
 import json
 import math
 import reprlib
-from collections.abc import Callable, Collection, Mapping
+import types
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +182,29 @@ def entries(schema: Schema, keys: Schema | None = None) -> Schema:
             schema(_joined(place, key), one)
 
     return check
+
+
+def of_fields(kind: Any, **others: Schema) -> Schema:
+    """A table with the fields of a dataclass, each of its own type; ``others`` are checked by these schemas instead."""
+    hints = typing.get_type_hints(kind)
+    return table({one.name: others.get(one.name) or of_type(hints[one.name]) for one in fields(kind)})
+
+
+def of_type(hint: Any) -> Schema:
+    """What JSON holds of a value of this type, such as ``int | None`` or ``tuple[str, ...]``; a path is a text."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return either(*(of_type(one) for one in arguments))
+    if origin is typing.Literal:
+        return word(arguments)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return entries(of_type(arguments[1]))
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return items(of_type(arguments[0]))
+    simple: dict[Any, Schema] = {
+        int: whole(), float: number(), str: word(), bool: flag, Path: word(), types.NoneType: nothing, Any: anything
+    }  # fmt: skip
+    return simple[hint]
 
 
 def check_text(key: str, text: str) -> None:
