@@ -1,5 +1,6 @@
 """Files that are whole or not there, the directories they go to, what a killed process leaves behind; reading files."""
 
+import hashlib
 import os
 import re
 import secrets
@@ -36,13 +37,40 @@ def open_regular(path: str | Path, expected: str) -> BinaryIO:
     raise ValueError(f"{path} cannot be read ({kinds.get(stat.S_IFMT(mode), 'a device')}); expected {expected}")
 
 
-def read_regular(path: str | Path, expected: str) -> bytes:
-    """The bytes of a regular file; see `open_regular`."""
+def read_regular(path: str | Path, expected: str, most: int | None = None) -> bytes:
+    """The bytes of a regular file, of at most this size if one is given; see `open_regular`."""
     with open_regular(path, expected) as file:
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            raise ValueError(f"{path} is larger than {most / 1e6:.0f} MB; expected {expected}")
         try:
             return file.read()
         except OSError as error:
             raise ValueError(f"{path} cannot be read ({error.strerror}); expected {expected}") from None
+
+
+def checksum(path: str | Path, expected: str) -> str:
+    """The SHA-256 of a regular file, in hexadecimal digits; the file may be larger than the memory."""
+    with open_regular(path, expected) as file:
+        try:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read ({error.strerror}); expected {expected}") from None
+
+
+def check_unchanged(path: Path, written: str, manifest: str, advice: str) -> None:
+    """Raise if a file is not the one whose checksum a manifest holds.
+
+    Args:
+        path: the file.
+        written: its checksum when it was written.
+        manifest: the name of the file that says so.
+        advice: what to do, for the message.
+    """
+    if checksum(path, f"every file that {manifest} names; {advice}") != written:
+        raise ValueError(
+            f"{path} is not the file that was written (its checksum differs from {manifest}): was it edited or "
+            f"damaged, or are two folders mixed? {advice}"
+        )
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
