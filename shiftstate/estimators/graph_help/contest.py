@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shiftstate.checks import check_whole
+from shiftstate.estimators.alignment import join_rows
 from shiftstate.estimators.base import Estimator
-from shiftstate.estimators.forecaster import Forecaster
+from shiftstate.estimators.forecaster import Forecaster, check_horizons
 from shiftstate.estimators.graph_help import baselines
 from shiftstate.estimators.graph_help.comparison import Comparison, Contender
 from shiftstate.estimators.graph_help.intervals import lead_of, value_of
 from shiftstate.estimators.inputs import as_array, as_labels, as_mask, as_shift, encode
-from shiftstate.estimators.nodes import NodeEstimator
+from shiftstate.estimators.nodes import NODES, NodeEstimator
 from shiftstate.graphs import Shift
 from shiftstate.tasks import Metric
 
@@ -62,6 +63,7 @@ def compare(
         say: is told in a line what was trained.
     """
     check_whole("seeds", seeds, 1)
+    estimator.check_arguments()
     shift = as_shift(shift)
     if isinstance(estimator, Forecaster):
         contest: _Contest = _Forecasts(estimator, shift, X, test_fraction, period)
@@ -137,6 +139,8 @@ class _Rows(_Contest):
         self.estimator, self.shift, self.X = estimator, shift, X
         self.rows = as_array("X", X)
         self.labelled = hasattr(estimator, "predict_proba")
+        y, *aligned = join_rows(X, NODES if isinstance(estimator, NodeEstimator) else None, y=y, **masks)
+        masks = dict(zip(masks, aligned, strict=True))
         self.targets: Any = as_labels("y", y)[0] if self.labelled else as_array("y", y)
         self.learn, self.choose, self.judge = (as_mask(name, mask, len(self.targets)) for name, mask in masks.items())
         self.units = np.arange(int(self.judge.sum()))
@@ -194,10 +198,9 @@ class _Forecasts(_Contest):
     """The last times of a series are the test data, those before them validation data."""
 
     def __init__(self, estimator: Forecaster, shift: Shift, series: Any, fraction: float, period: int | None) -> None:
-        estimator._check_arguments()
         self.estimator, self.shift, self.series = estimator, shift, series
         self.values = values = estimator._series(shift, series, "series")
-        self.history, self.horizons = estimator.history, estimator.horizons_
+        self.history, self.horizons = estimator.history, check_horizons(estimator.horizons)
         self.first = first = len(values) - round(fraction * len(values))
         self.ahead = max(self.horizons)
         if not 0 < fraction < 1 or first < 2 * (self.history + self.ahead) or len(values) - first < self.ahead:
