@@ -50,8 +50,8 @@ def reading_only() -> Iterator[list[Any]]:
     found: list[Any] = []
     whole = dry_run.problem_of
 
-    def read(settings: Any, say: Any) -> None:
-        found[:] = [whole(settings, say)]
+    def read(*given: Any, **more: Any) -> None:
+        found[:] = [whole(*given, **more)]
         raise SystemExit(0)
 
     dry_run.problem_of = read
