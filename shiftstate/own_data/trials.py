@@ -6,7 +6,7 @@ import io
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,6 +20,7 @@ from shiftstate.estimators import ESTIMATORS, Estimator, Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
 from shiftstate.files import make_directory, write_whole
+from shiftstate.machine.results.data_files import changed, fingerprints
 from shiftstate.machine.run import one_thread
 from shiftstate.machine.running.engines import Engine, Pool, make_engine
 from shiftstate.machine.running.sweep import sweep
@@ -39,6 +40,8 @@ class Unit:
     filter: str
     K: int | None
     seed: int
+    data: tuple[tuple[str, str], ...] = ()
+    """Fingerprints of the files that it learns from, by setting."""
 
     @property
     def name(self) -> str:
@@ -90,14 +93,25 @@ def fit_on(estimator: Any, problem: Problem) -> None:
 
 
 _read: dict[str, Problem] = {}
-"""The last problem that this process has read, by its settings."""
+"""The last problems that this process has read, by their settings and the fingerprints of their files."""
 
 
-def problem_of(settings: TrainSettings, say: Say = lambda line: None) -> Problem:
-    """The data of these settings; read once per process."""
-    key = json.dumps(settings.as_dict(), sort_keys=True)
+def problem_of(settings: TrainSettings, data: Mapping[str, str] | None = None, say: Say = lambda line: None) -> Problem:
+    """The data of these settings, read once per process.
+
+    Args:
+        settings: which name files.
+        data: the fingerprints that the files have to have; those that they have now by default.
+        say: told what was decided.
+    """
+    data = fingerprints(settings.files()) if data is None else data
+    key = json.dumps([settings.as_dict(), dict(data)], sort_keys=True)
     if key not in _read:
         problem = read_problem(settings, say)
+        for name in changed(data, fingerprints(settings.files())):
+            raise ValueError(
+                f"{settings.files()[name]} has changed during the run; expected files that stay as they are"
+            )
         if len(_read) > 20:
             _read.clear()
         _read[key] = problem
@@ -108,7 +122,7 @@ def work(unit: Unit) -> Trained:
     """What a worker does. One thread: the same sums in the same order, however many workers there are."""
     with one_thread():
         estimator = make_estimator(unit.settings, unit.filter, unit.K, unit.seed)
-        fit_on(estimator, problem_of(unit.settings))
+        fit_on(estimator, problem_of(unit.settings, dict(unit.data)))
     with tempfile.TemporaryDirectory() as folder:
         estimator.save(Path(folder) / "model.safetensors")
         model = (Path(folder) / "model.safetensors").read_bytes()
@@ -119,9 +133,13 @@ def work(unit: Unit) -> Trained:
 class Trials:
     """The trainings of a run, as files: NAME.safetensors, NAME.npy for forecasts, and NAME.json, written last."""
 
-    def __init__(self, out: Path, engine: Engine, say: Say) -> None:
-        self.folder, self.engine, self.say = out / FOLDER, engine, say
+    def __init__(self, out: Path, engine: Engine, say: Say, data: Mapping[str, str]) -> None:
+        self.folder, self.engine, self.say, self.data = out / FOLDER, engine, say, data
         make_directory(self.folder, "the trials")
+
+    def unit(self, settings: TrainSettings, filter: str, K: int | None, seed: int) -> Unit:
+        """A training on the data of this run."""
+        return Unit(settings, filter, K, seed, tuple(self.data.items()))
 
     def run(self, units: Sequence[Unit]) -> None:
         """Make those that are not stored yet, and store each as it finishes."""
@@ -181,7 +199,7 @@ class Trials:
         try:
             told: dict[str, Any] = json.loads(file.read_text("utf-8"))
             return Fit(**told | {key: tuple(value) for key, value in told.items() if isinstance(value, list)})
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             self.say(f"{file} cannot be read; the training is made again")
             return None
 
