@@ -21,6 +21,7 @@ FORMAT = 1
 MODEL = "model.safetensors"
 FILES = (
     "settings.json",
+    "data.json",
     "graph.npz",
     MODEL,
     "predictions.csv",
@@ -44,9 +45,18 @@ def is_finished(folder: Path) -> bool:
     return (folder / MANIFEST).exists() and all((folder / name).exists() for name in _read(folder))
 
 
-def check_run(folder: Path) -> None:
-    """Raise if a file of a finished run is not the one that was written, or is gone."""
-    for name, written in _read(folder).items():
+def check_run(folder: Path, *needed: str) -> None:
+    """Raise if a file of a finished run is not the one that was written, or is gone.
+
+    Args:
+        folder: of the run.
+        needed: files that have to be among them.
+    """
+    found = _read(folder)
+    for name in needed:
+        if name not in found:
+            raise ValueError(f"{folder / MANIFEST} does not name {name}; expected the manifest of a finished run")
+    for name, written in found.items():
         check_unchanged(folder / name, written, MANIFEST, ADVICE)
 
 
