@@ -152,8 +152,10 @@ def items(schema: Schema, least: int = 0, most: int = LARGEST) -> Schema:
     return check
 
 
-def table(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """A table with these keys, and no others."""
+def table(
+    required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, others: Schema | None = None
+) -> Schema:
+    """A table with these keys; any other raises, or is checked by ``others``."""
     known = {**required, **(optional or {})}
 
     def check(place: str, value: Any) -> None:
@@ -163,9 +165,11 @@ def table(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None 
             if key not in value:
                 raise ValueError(f"{_joined(place, key)} is missing; expected {', '.join(required)}")
         for key, one in value.items():
-            if key not in known:
+            if key not in known and others is None:
                 raise ValueError(f"{_joined(place, key)} is not known; expected {', '.join(known)}")
-            known[key](_joined(place, key), one)
+            schema = known.get(key) or others
+            assert schema is not None
+            schema(_joined(place, key), one)
 
     return check
 

@@ -26,11 +26,13 @@ def check_unpacked(unpacked: int, packed: int, what: str) -> None:
     Args:
         unpacked: bytes in memory.
         packed: bytes of the file.
-        what: the beginning of the message: "its arrays".
+        what: the beginning of the message: "features.npz: a matrix of shape (3, 4)".
     """
     most = most_unpacked(packed)
     if unpacked > most:
-        raise ValueError(f"{what} would unpack to {_amount(unpacked)}; expected at most {_amount(most)}")
+        raise ValueError(
+            f"{what} would take {_amount(unpacked)}; expected at most {_amount(most)} of a file of {_amount(packed)}"
+        )
 
 
 class Archive:
@@ -63,24 +65,22 @@ class Archive:
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError(f"{entry.filename!r} is packed by method {entry.compress_type}; expected deflate")
 
-    def read(self, name: str) -> bytearray:
-        """A member's bytes; an unknown name raises `KeyError`."""
+    def open(self, name: str) -> IO[bytes]:
+        """A member as a stream, to be read in pieces; an unknown name raises `KeyError`."""
         entry = self._zip.getinfo(name)
-        self._count(entry.file_size, name)
-        content = bytearray()
-        with self._zip.open(entry) as member:
-            while piece := member.read(PIECE):
-                content += piece
-                if len(content) > entry.file_size:
-                    raise ValueError(f"{name!r} unpacks to more than the {_amount(entry.file_size)} that it declares")
-        if len(content) < entry.file_size:
-            raise ValueError(f"{name!r} unpacks to {_amount(len(content))}; expected {_amount(entry.file_size)}")
-        return content
-
-    def _count(self, size: int, name: str) -> None:
-        self.given += size
+        self.given += entry.file_size
         if self.given > self.most:
             raise ValueError(f"it would unpack to more than {_amount(self.most)}, at {name!r}; is it a damaged file?")
+        return self._zip.open(entry)
+
+    def read(self, name: str) -> bytes:
+        """A member's bytes; an unknown name raises `KeyError`."""
+        with self.open(name) as member:
+            # in pieces: a read of everything unpacks everything before it looks at the declared size
+            content = b"".join(iter(lambda: member.read(PIECE), b""))
+        if len(content) != self.sizes[name]:
+            raise ValueError(f"{name!r} unpacks to {_amount(len(content))}; expected {_amount(self.sizes[name])}")
+        return content
 
 
 def _amount(size: int) -> str:

@@ -1,5 +1,6 @@
 """Write and read models: safetensors with a description in JSON; no pickle, nothing that runs when it is read."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ from shiftstate.json_file import parse_json
 
 FORMAT = 1
 """Version of the file format; a file of a newer one raises."""
+CHECKSUM = "shiftstate.sha256"
+"""The key of the checksum in a file's metadata."""
 FLOATS = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64})
 DTYPES = FLOATS | {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 """What a file of ours may hold; safetensors knows others, of which torch can compute little."""
@@ -37,8 +40,9 @@ def write_model(
     if not target.parent.is_dir():
         raise ValueError(f"{target.parent} is not a folder; expected the path of a file in one that exists")
     check_finite(f"the {kind}", tensors)
-    metadata = {"shiftstate.format": str(FORMAT), f"shiftstate.{kind}": _as_json(description)}
+    text = _as_json(description)
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    metadata = {"shiftstate.format": str(FORMAT), f"shiftstate.{kind}": text, CHECKSUM: _checksum(text, plain)}
     try:
         write_whole(target, to_bytes(plain, metadata))
     except OSError as error:
@@ -59,6 +63,8 @@ def read_model(path: str | os.PathLike[str], kind: str, writer: str) -> tuple[An
         raise ValueError(f"{path} holds no {kind} configuration; expected {expected}")
     if version != str(FORMAT):
         raise ValueError(f"{path} has format {version[:20]}; expected {FORMAT}; was it written by a newer shiftstate?")
+    if metadata.get(CHECKSUM, "none") not in (_checksum(text, tensors), "none"):  # older files have none
+        raise ValueError(f"{path} is not as it was written (its checksum differs): was it edited or damaged?")
     return parse_description(path, text), tensors
 
 
@@ -118,6 +124,15 @@ def check_finite(what: str, tensors: Mapping[str, Tensor]) -> None:
                 f"{what} holds {count} of {tensor.numel()} values in {name!r} that are NaN or infinite; "
                 "expected finite weights; did training diverge?"
             )
+
+
+def _checksum(text: str, tensors: Mapping[str, Tensor]) -> str:
+    """The SHA-256 of a description and of tensors with their names, shapes and dtypes."""
+    digest = hashlib.sha256(text.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"\n{name} {_form(tensor)}\n".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _form(tensor: Tensor) -> str:

@@ -60,5 +60,5 @@ def test_small_files_may_grow_to_a_fixed_size_and_large_ones_by_a_ratio():
     assert most_unpacked(10) == SMALL_BYTES
     assert most_unpacked(SMALL_BYTES) == 100 * SMALL_BYTES
     check_unpacked(SMALL_BYTES, 10, "it")
-    with pytest.raises(ValueError, match="its arrays would unpack to 257 MB; expected at most 256 MB"):
+    with pytest.raises(ValueError, match="its arrays would take 257 MB; expected at most 256 MB of a file of 10 bytes"):
         check_unpacked(SMALL_BYTES + 1_000_000, 10, "its arrays")

@@ -25,15 +25,20 @@ def partition(
     destination: Annotated[str | None, typer.Option(help="column where edges end; default: guessed")] = None,
     weight: Annotated[str | None, typer.Option(help="column of edge weights; default: guessed, else ones")] = None,
     directed: Annotated[bool, typer.Option("--directed", help="edges lead one way only")] = False,
+    header: Annotated[str | None, typer.Option(help="are there names above the edges: yes, no; guessed")] = None,
 ) -> None:
     """Cut a graph into parts, one for every process that will train on it."""
     from shiftstate.distributed import partition as cut
+    from shiftstate.own_data.asking.settings import header_of
+    from shiftstate.own_data.reading.joining import check_names
     from shiftstate.tables import read_table
 
     names = None
     if nodes is not None:
         table = read_table(nodes)
-        names = table.strings(name or next(iter(table.columns)))
+        column = name or next(iter(table.columns))
+        names = table.strings(column)
+        check_names(table, names, column)
     with telling() as say:
         say(f"{edges}: reading, then cutting into {parts} parts")
         made = cut(
@@ -46,6 +51,7 @@ def partition(
             weight=weight,
             directed=directed,
             nodes=names,
+            header=header_of(header),
         )
     sizes = ", ".join(str(part.nodes) for part in made.parts)
     print(f"{out}: {made.num_nodes} nodes, {made.num_edges} entries of S, parts of {sizes} nodes")

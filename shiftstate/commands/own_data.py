@@ -40,7 +40,10 @@ def train(
     destination: Annotated[str | None, typer.Option(help="column where edges end; default: guessed")] = None,
     weight: Annotated[str | None, typer.Option(help="column of edge weights; default: guessed, else ones")] = None,
     directed: Annotated[bool | None, typer.Option("--directed", help="edges lead one way only")] = None,
+    header: Annotated[str | None, typer.Option(help="are there names above the edges: yes, no; guessed")] = None,
+    join: Annotated[str | None, typer.Option(help="name (default); position: row i of features is node i")] = None,
     missing: Annotated[str | None, typer.Option(help="refuse (default), mask, interpolate, zero=missing")] = None,
+    keep_na: Annotated[bool | None, typer.Option("--keep-na", help="targets NA, NaN, null … are a class")] = None,
     filter: Annotated[str | None, typer.Option(help="one or several, the best on validation data is kept")] = None,
     K: Annotated[str | None, typer.Option("--K", help="filter orders to try, as 2,8,32; default: by rule")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="trainings of the kept model; default: 3")] = None,
@@ -92,13 +95,15 @@ def predict(
     signals: Annotated[Path | None, typer.Option(help="new signals, or the last rows of a series")] = None,
     features: Annotated[Path | None, typer.Option(help="new features of the nodes")] = None,
     edges: Annotated[Path | None, typer.Option(help="another graph; default: the run's")] = None,
+    header: Annotated[str | None, typer.Option(help="are there names above the edges: yes, no; guessed")] = None,
+    join: Annotated[str | None, typer.Option(help="name, position; default: as in training")] = None,
     missing: Annotated[str | None, typer.Option(help="refuse, mask, …; default: as in training")] = None,
 ) -> None:
     """Predict with the model of a run."""
     from shiftstate.own_data import predict as predict_with
 
     with telling() as say:
-        count = predict_with(run, out, say, signals, features, edges, missing)
+        count = predict_with(run, out, say, signals, features, edges, missing, header, join)
     print(f"{out}: {count} predictions")
 
 

@@ -68,7 +68,7 @@ def own_rows(shift: PartitionedShift, path: Path, name: str | None) -> Table:
     count = 0
     block: Table | None = None
     finder = _by_name(shift, name) if name is not None else _by_number(shift)
-    for block in read_blocks(path):
+    for block in read_blocks(path, () if name is None else (name,)):
         rows, place = finder(block, count)
         count += len(block)
         pa = arrow()
@@ -98,7 +98,7 @@ def _by_name(shift: PartitionedShift, name: str) -> Any:
     known = arrow().array(shift.names, type=arrow().string())
 
     def find(block: Table, before: int) -> tuple[Array, Array]:
-        place = arrow("compute").index_in(block.column(name).cast("string"), value_set=known)
+        place = arrow("compute").index_in(block.names(name)[0].cast("string"), value_set=known)
         rows = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
         return rows, place.drop_null().to_numpy(zero_copy_only=False).astype(np.int64)
 

@@ -25,7 +25,7 @@ from shiftstate.estimators.inputs import as_shift
 from shiftstate.estimators.model import EstimatorNetwork, Members, build_network, joined
 from shiftstate.estimators.progress import TrainingLine
 from shiftstate.estimators.scaling import Scaler
-from shiftstate.estimators.storage import read_estimator, write_estimator
+from shiftstate.estimators.storage import check_stored, read_estimator, write_estimator
 from shiftstate.graphs import Shift
 from shiftstate.readout import READOUTS, Readout
 from shiftstate.tasks import Metric, Task
@@ -198,7 +198,7 @@ class Estimator(BaseEstimator):
 
     def _outputs(self, shift: Shift, x: NDArray[np.float32], at_once: int | None = None) -> NDArray[np.float64]:
         """The network's outputs for scaled signals."""
-        device = self.device
+        device = check_device("device", self.device)
         model = self.model_.to(device)
         outputs: Tensor = evaluated(model, self._normalized(shift).to(device), torch.from_numpy(x).to(device), at_once)
         return outputs.double().cpu().numpy()
@@ -259,6 +259,9 @@ class Estimator(BaseEstimator):
         for name in ("feature_names", "node_names"):
             if described[name] is not None:
                 setattr(self, f"{name}_", described[name])
+        with torch.device("meta"):  # sizes are compared before any memory is taken
+            weights = self._build(self.n_features_in_).state_dict()
+        check_stored(self, described, tensors, weights)
         with seeded(0):
             self.model_ = self._build(self.n_features_in_)
         prefix = "model."

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shiftstate.checks import check_name
 from shiftstate.estimators import Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
-from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import writing_whole
+from shiftstate.files import check_output, writing_whole
 from shiftstate.graphs import Shift
-from shiftstate.own_data.asking.settings import MISSING
-from shiftstate.own_data.left.leaving import METRICS
+from shiftstate.own_data.asking.settings import JOINS, MISSING, header_of
+from shiftstate.own_data.left.leaving import METRICS, read_metrics, read_settings
+from shiftstate.own_data.left.manifest import MODEL, check_run, read_run_model
 from shiftstate.own_data.reading.joining import Say, read_features, series_names, signal_columns
 from shiftstate.own_data.reading.missing import filled, settled
 from shiftstate.tables import MATRICES, Table, read_blocks, read_graph, read_matrix, read_table
+from shiftstate.tables.arrays import read_arrays
+from shiftstate.tables.table import first_line
 
 
 def predict(
@@ -32,6 +31,8 @@ def predict(
     features: Path | None = None,
     edges: Path | None = None,
     missing: str | None = None,
+    header: str | None = None,
+    join: str | None = None,
 ) -> int:
     """Write a CSV of predictions; how many rows it has.
 
@@ -43,13 +44,18 @@ def predict(
         features: new features of the nodes, for tasks on nodes.
         edges: another graph, where the model's readout allows it.
         missing: what to do with missing values; as in training by default.
+        header: whether names stand above the edges: "yes" or "no"; guessed by default.
+        join: "name" or "position", of features; as in training by default.
     """
-    estimator = read_estimator(run / "model.safetensors")
-    asked = _stored(run, "settings.json")
-    shift, names = _graph(run, edges, bool(asked.get("directed")), say)
-    chosen = check_name("missing", missing or asked.get("missing", "refuse"), MISSING)
-    width = _stored(run, METRICS).get("half_width")
-    use = Use(estimator, shift, names, chosen, width if isinstance(width, float) else None, say)
+    check_output(out, (signals, features, edges))
+    check_run(run, MODEL, "settings.json", "graph.npz", METRICS)
+    estimator = read_run_model(run)
+    asked = read_settings(run)
+    shift, names = _graph(run, edges, asked["directed"], header, say)
+    chosen = check_name("missing", missing or asked["missing"], MISSING)
+    width = read_metrics(run).get("half_width")
+    joined = check_name("join", join or asked["join"], JOINS)
+    use = Use(estimator, shift, names, chosen, width, joined, say)
     if isinstance(estimator, NodeEstimator):
         rows = _nodes(use, features)
     elif signals is None:
@@ -77,6 +83,7 @@ class Use:
     missing: str
     width: float | None
     """Half of an interval around a predicted number."""
+    join: str
     say: Say
 
     def known(self, X: Any) -> Any:
@@ -84,9 +91,9 @@ class Use:
         return filled(X, self.estimator.scaler_.mean)
 
 
-def _graph(run: Path, edges: Path | None, directed: bool, say: Say) -> tuple[Shift, list[str]]:
+def _graph(run: Path, edges: Path | None, directed: bool, header: str | None, say: Say) -> tuple[Shift, list[str]]:
     if edges is not None:
-        graph = read_graph(edges, directed=directed)
+        graph = read_graph(edges, directed=directed, header=header_of(header))
         for line in graph.said:
             say(f"{edges.name}: {line}")
         return graph.shift, graph.names or [str(node) for node in range(graph.shift.num_nodes)]
@@ -96,19 +103,22 @@ def _graph(run: Path, edges: Path | None, directed: bool, say: Say) -> tuple[Shi
 def stored_graph(run: Path) -> tuple[Shift, list[str]]:
     """The graph of a run and the names of its nodes."""
     file = run / "graph.npz"
+    expected = "the directory of a finished run"
+    found = read_arrays(file, expected)
     try:
-        with np.load(file, allow_pickle=False) as found:
-            stored, weight, names = found["edges"], found["weight"], [str(name) for name in found["names"]]
-        return Shift.from_edges(stored, weight, len(names)), names
-    except (OSError, KeyError, EOFError) as error:
-        raise ValueError(f"{file} cannot be read ({error}); expected the directory of a finished run") from None
+        edges, weight, names = found["edges"], found["weight"], found["names"]
+        if edges.dtype.kind not in "iu" or names.dtype.kind != "U" or names.ndim != 1:
+            raise ValueError(f"edges are {edges.dtype}, names {names.dtype} of shape {names.shape}")
+        return Shift.from_edges(edges, weight, len(names)), names.tolist()
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"{file} cannot be read ({first_line(error)}); expected {expected}") from None
 
 
 def _nodes(use: Use, features: Path | None) -> Iterator[list[Any]]:
     if features is None:
         raise ValueError("--features is not given; expected features of the nodes for a run on nodes")
     learned = getattr(use.estimator, "feature_names_", None)
-    X, _ = read_features(features, use.names, use.missing, use.say, learned)
+    X, _ = read_features(features, use.names, use.missing, use.say, learned, use.join)
     yield _head("node", use)
     yield from _lines(use.names, use, use.known(X))
 
@@ -181,15 +191,6 @@ def _interval_names(use: Use) -> list[str]:
 
 def _interval(use: Use, value: float) -> list[str]:
     return [] if use.width is None else [f"{value - use.width:.6g}", f"{value + use.width:.6g}"]
-
-
-def _stored(run: Path, name: str) -> dict[str, Any]:
-    """What a file of the run says; nothing if it is not there: the model is enough for predictions."""
-    try:
-        found = json.loads((run / name).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _nothing(line: str) -> None:

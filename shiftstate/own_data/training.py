@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shiftstate.files import make_directory, remove_leftovers, write_whole
+from shiftstate.files import RUN_FILES, check_folder, make_directory, remove_leftovers, write_whole
 from shiftstate.machine.parsing import parse_table, read_text
 from shiftstate.machine.results.data_files import changed, fingerprints, read_fingerprints, write_fingerprints
 from shiftstate.machine.running.engines import Engine
@@ -16,6 +16,7 @@ from shiftstate.machine.running.lock import locked
 from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.own_data.checking import check_settings, compared, rehearse
 from shiftstate.own_data.left.leaving import METRICS, graph_bytes, read_metrics, write_run
+from shiftstate.own_data.left.manifest import MANIFEST, check_run, is_finished
 from shiftstate.own_data.left.several import write_several
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import Problem
@@ -35,6 +36,7 @@ def train(settings: TrainSettings, say: Say, engine: Engine) -> dict[str, Any]:
     settings = settings.absolute()
     out = settings.out
     check_settings(settings)
+    check_folder(out, RUN_FILES, settings.files().values())
     data = fingerprints(settings.files())
     _check_same(settings, data, say)
     problems = [problem_of(one, data, say if not number else _nothing) for number, one in enumerate(settings.splits())]
@@ -43,9 +45,11 @@ def train(settings: TrainSettings, say: Say, engine: Engine) -> dict[str, Any]:
     make_directory(out, "the run")
     with locked(out):
         remove_leftovers(out)
-        if (out / METRICS).is_file():
+        if is_finished(out):
+            check_run(out, METRICS)
             say(f"{out} is finished; --out with another directory begins a new run")
             return read_metrics(out)
+        (out / MANIFEST).unlink(missing_ok=True)
         write_whole(out / SETTINGS, json.dumps(settings.as_dict(), indent=1) + "\n")
         write_fingerprints(out, data)
         write_whole(out / "graph.npz", graph_bytes(problems[0]))

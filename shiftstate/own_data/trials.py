@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import tempfile
@@ -19,7 +20,8 @@ from shiftstate.errors import SweepError
 from shiftstate.estimators import ESTIMATORS, Estimator, Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import make_directory, write_whole
+from shiftstate.files import check_unchanged, make_directory, write_whole
+from shiftstate.json_file import of_fields, read_json, table, word
 from shiftstate.machine.results.data_files import changed, fingerprints
 from shiftstate.machine.run import one_thread
 from shiftstate.machine.running.engines import Engine, Pool, make_engine
@@ -186,22 +188,36 @@ class Trials:
         return self.folder / f"{unit.name}.{kind}"
 
     def _store(self, unit: Unit, trained: Trained) -> None:
-        write_whole(self._file(unit, "safetensors"), trained.model)
-        if trained.forecasts is not None:
-            write_whole(self._file(unit, "npy"), trained.forecasts)
-        write_whole(self._file(unit, "json"), json.dumps(trained.fit) + "\n")
+        files = {"safetensors": trained.model} | ({} if trained.forecasts is None else {"npy": trained.forecasts})
+        for kind, content in files.items():
+            write_whole(self._file(unit, kind), content)
+        sums = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
+        body = {"fit": trained.fit, "files": sums}
+        write_whole(self._file(unit, "json"), json.dumps({**body, "sha256": _own_checksum(body)}) + "\n")
 
     def _fit(self, unit: Unit) -> Fit | None:
-        """How a finished training went; None if it is not there, or its files cannot be read."""
+        """How a finished training went; None if it is not there, or its files are not as they were written."""
         file = self._file(unit, "json")
-        if not file.is_file() or not self._file(unit, "safetensors").is_file():
+        if not file.exists():
             return None
         try:
-            told: dict[str, Any] = json.loads(file.read_text("utf-8"))
-            return Fit(**told | {key: tuple(value) for key, value in told.items() if isinstance(value, list)})
-        except (OSError, ValueError, TypeError, RecursionError):
-            self.say(f"{file} cannot be read; the training is made again")
+            found = read_json(file, "a finished training", _TRAINED, finite=False)
+            if _own_checksum({"fit": found["fit"], "files": found["files"]}) != found["sha256"]:
+                raise ValueError(f"{file} is not as it was written")
+            for kind, written in found["files"].items():
+                check_unchanged(self._file(unit, kind), written, file.name, "")
+        except ValueError as error:
+            self.say(f"{error}; the training is made again")
             return None
+        told = found["fit"]
+        return Fit(**told | {key: tuple(value) for key, value in told.items() if isinstance(value, list)})
+
+
+_TRAINED = table({"fit": of_fields(Fit), "files": table({"safetensors": word()}, {"npy": word()}), "sha256": word()})
+
+
+def _own_checksum(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def engine_of(name: str, workers: int | None, scheduler: str | None) -> Engine:

@@ -11,13 +11,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shiftstate.graphs import Shift
-from shiftstate.tables.table import Table, arrow, is_whole
+from shiftstate.tables.table import Table, arrow, is_number, is_whole
 
 SOURCES = ("source", "src", "from", "u", "node1", "id1", "head", "start", "origin", "i", "node_1", "fromnodeid")
 TARGETS = ("target", "dst", "to", "v", "node2", "id2", "tail", "end", "destination", "j", "node_2", "tonodeid")
 WEIGHTS = ("weight", "w", "value", "weights", "edge_weight")
 ROOM = 4
 """Whole numbers up to so many times the count of edges are numbered by a table of all of them, without sorting."""
+WIDE = 10
+"""An edge list without names of columns has not more of them."""
 
 Ends = NDArray[np.int64]
 
@@ -30,19 +32,23 @@ class EdgeColumns(NamedTuple):
     weight: str | None
 
 
+def names_ends(names: Sequence[str]) -> bool:
+    """Whether columns have the usual names of source and target."""
+    return _guess(names, SOURCES) is not None and _guess(names, TARGETS) is not None
+
+
 def edges_of(
-    table: Table, columns: EdgeColumns, nodes: Sequence[str] | None
+    table: Table, columns: EdgeColumns, nodes: Sequence[str] | None, header: bool | None = None
 ) -> tuple[Ends, NDArray[np.float64] | None, list[str], list[str]]:
     """Edges (2, E) as positions of nodes, their weights, the names of the nodes, and what was decided."""
-    if len(table.columns) < 2:
-        raise ValueError(f"{table.path} has one column; expected an edge list with a source and a target")
-    names = list(table.columns)
-    source = columns.source or _guess(names, SOURCES) or names[0]
-    target = columns.target or _guess(names, TARGETS) or next(name for name in names if name != source)
-    weight = columns.weight or _guess([name for name in names if name not in (source, target)], WEIGHTS)
-    said = [f"edges lead from {source!r} to {target!r}" + (f", weighted by {weight!r}" if weight else "")]
+    source, target, weight = _chosen(table, columns)
+    shown = {name: repr(name) if table.named else f"column {place}" for place, name in enumerate(table.columns, 1)}
+    weighted = f", weighted by {shown[weight]}" if weight else ""
+    said = [f"edges lead from {shown[source]} to {shown[target]}{weighted}"]
     ends, known, by_position = _numbered(table, source, target, nodes)
     said += by_position
+    if header is None and table.named and columns.source is None and not names_ends([*table.columns]):
+        _check_first_row(table, (source, target), known)
     values = None
     if weight:
         values = table.numbers(weight)
@@ -53,6 +59,47 @@ def edges_of(
                 "expected a finite weight"
             )
     return ends, values, known, said
+
+
+def _chosen(table: Table, given: EdgeColumns) -> tuple[str, str, str | None]:
+    """Three different columns: those that were given, those with the usual names, else the first ones."""
+    named = [name for name in given if name is not None]
+    for name in named:
+        table.column(name)
+    if len({*named}) < len(named):
+        raise ValueError(
+            f"{table.path}: source, target and weight are {', '.join(map(repr, named))}; expected different columns"
+        )
+    free = [name for name in table.columns if name not in named]
+    source = given.source or _guess(free, SOURCES)
+    target = given.target or _guess([name for name in free if name != source], TARGETS)
+    free = [name for name in free if name not in (source, target)]
+    if (source is None) + (target is None) > len(free):
+        raise ValueError(
+            f"{table.path} has {'one column' if len(table.columns) == 1 else 'too few columns'}; "
+            "expected an edge list with a source and a target"
+        )
+    source = source or free.pop(0)
+    target = target or free.pop(0)
+    if not table.named and len(table.columns) > WIDE and not named:
+        raise ValueError(
+            f"{table.path} has {len(table.columns)} columns without names and {len(table)} rows; expected an edge "
+            "list, or a square matrix; are names in its first row? --header yes takes them"
+        )
+    weight = given.weight or _guess(free, WEIGHTS)
+    if weight is None and not table.named and not named and free and is_number(table.column(free[0])):
+        weight = free[0]
+    return source, target, weight
+
+
+def _check_first_row(table: Table, columns: Sequence[str], known: Sequence[str]) -> None:
+    """Raise if the names of the columns are names of nodes too: then they are probably the first edge."""
+    both = [name for name in columns if name in {*known}]
+    if both:
+        raise ValueError(
+            f"{table.path}: row 1 holds {both[0]!r}, which is a node further down; is it an edge rather than the "
+            "names of columns? --header no takes it for an edge, --header yes for names"
+        )
 
 
 def assembled(ends: Ends, weights: Any, count: int, directed: bool) -> tuple[Shift, list[str]]:
@@ -100,7 +147,7 @@ def _both_ways(A: Any, weighted: bool) -> tuple[Any, str]:
 def _numbered(table: Table, source: str, target: str, nodes: Sequence[str] | None) -> tuple[Ends, list[str], list[str]]:
     """Edges as positions of nodes, the names of the nodes, and how they were joined if not by name."""
     pa, pc = arrow(), arrow("compute")
-    columns = [table.names(source), table.names(target)]
+    columns = table.names(source, target)
     for name, column in zip((source, target), columns, strict=True):
         if column.null_count:
             row = int(pc.index(column.is_null(), True).as_py())
@@ -149,7 +196,7 @@ def _by_position(ends: Ends, nodes: Sequence[str]) -> tuple[Ends, list[str], lis
     low, high, count = int(ends.min()), int(ends.max()), len(nodes)
     if low < 0 or high > count or (low == 0 and high == count):
         return None
-    if {*map(str, range(low, high + 1))} & {*nodes}:
+    if any(name.isdecimal() for name in nodes):  # 7 is not 007
         return None
     first = 1 if high == count else 0
     return ends - first, list(nodes), [f"no end of an edge is a name, so ends are positions, counted from {first}"]

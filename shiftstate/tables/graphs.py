@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from shiftstate.checks import check_name
 from shiftstate.files import open_regular
 from shiftstate.graphs import Shift
-from shiftstate.tables.edges import EdgeColumns, assembled, edges_of, strangers_named
-from shiftstate.tables.matrices import MATRICES, read_array, read_arrays
+from shiftstate.limits import check_unpacked
+from shiftstate.tables.arrays import read_arrays
+from shiftstate.tables.edges import SOURCES, TARGETS, EdgeColumns, assembled, edges_of, names_ends, strangers_named
+from shiftstate.tables.first_row import MATRIX
+from shiftstate.tables.matrices import MATRICES, read_array
 from shiftstate.tables.reading import read_table
 from shiftstate.tables.table import Table, first_line
+from shiftstate.tables.text import DELIMITERS
 
-ADJACENCY = 4
-"""A square table of numbers with at least so many columns is an adjacency matrix."""
+JOINS = ("name", "position")
 EDGES, WEIGHTS = ("edges", "edge_index"), ("weight", "weights", "edge_weight", "edge_weights")
 """Names of the arrays of an .npz that holds a list of edges."""
 
@@ -39,6 +43,8 @@ def read_graph(
     target: str | None = None,
     weight: str | None = None,
     directed: bool = False,
+    header: bool | None = None,
+    join: str = "name",
 ) -> NamedGraph:
     """A graph from an edge list (.csv, .tsv, .parquet, .npz), a GraphML file, or a matrix (.csv, .mtx, .npz, .npy).
 
@@ -47,25 +53,35 @@ def read_graph(
         nodes: the names of all nodes, in the order that the shift is to have; by default those that occur.
         source: the column of sources; guessed by its name, else the first.
         target: the column of targets; guessed by its name, else the second.
-        weight: the column of weights; guessed by its name; ones without it.
+        weight: the column of weights; guessed by its name; ones without it. Without names of columns, the third.
         directed: whether an edge leads one way only; otherwise each counts in both directions.
+        header: whether the first line of a text file holds names; by default it does unless there are numbers in it.
+        join: "position" joins a matrix whose names are not those of ``nodes`` by position; otherwise that raises.
     """
     path = Path(path)
+    check_name("join", join, JOINS)
     kind = path.suffix.lower()
     columns = EdgeColumns(source, target, weight)
+    if header is not None and kind not in DELIMITERS:
+        raise ValueError(f"{path} is no table of text; expected --header for .csv, .tsv and their like only")
     if kind in MATRICES:
         return _from_arrays(path, nodes, directed)
     if kind in (".graphml", ".xml"):
         return _from_graphml(path, nodes)
-    table = read_table(path)
-    square = _adjacency(table)
-    if square is not None:
-        names, matrix = square
-        if source or target:
-            raise ValueError(f"{path} is a square table of numbers, an adjacency matrix; expected no source and target")
-        return _from_matrix(path, matrix, nodes, names, directed)
-    ends, weights, names, said = edges_of(table, columns, nodes)
-    shift, more = assembled(ends, weights, len(names), directed)
+    ends = (*SOURCES, *TARGETS, *(name.lower() for name in (source, target) if name))
+    table = read_table(path, header, ends)
+    if not {*columns} & {*table.columns}:
+        square = _adjacency(table)
+        if square is not None:
+            if source or target:
+                raise ValueError(
+                    f"{path} is a square table of numbers, an adjacency matrix; expected no source and target"
+                )
+            names, matrix = square
+            graph = _from_matrix(path, matrix, nodes, names, directed, join)
+            return replace(graph, said=(*table.said, *graph.said))
+    edges, weights, names, said = edges_of(table, columns, nodes, header)
+    shift, more = assembled(edges, weights, len(names), directed)
     return NamedGraph(shift, names, (*table.said, *said, *more))
 
 
@@ -74,6 +90,8 @@ def _from_arrays(path: Path, nodes: Sequence[str] | None, directed: bool) -> Nam
     found = read_array(path, ("adjacency", "adj", "A", *EDGES))
     flat = found.ndim == 2 and 2 in found.shape and found.shape[0] != found.shape[1]
     if not sp.issparse(found) and flat and found.dtype.kind in "iu":
+        if found.dtype == np.uint64 and found.max(initial=0) >= 2**63:
+            raise ValueError(f"{path} has an edge of node {found.max()}; expected positions, counted from 0")
         ends = np.asarray(found if found.shape[0] == 2 else found.T, dtype=np.int64)
         return _from_positions(path, ends, nodes, directed)
     if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf" or not found.shape[0]:
@@ -88,6 +106,7 @@ def _from_positions(path: Path, ends: Any, nodes: Sequence[str] | None, directed
     if not ends.size or ends.min() < 0 or ends.max() >= count:
         wrong = int(ends.min()) if ends.size and ends.min() < 0 else int(ends.max(initial=0))
         raise ValueError(f"{path} has an edge of node {wrong}; expected positions from 0 to {max(count - 1, 0)}")
+    check_unpacked(8 * (count + 1), path.stat().st_size, f"{path}: a graph of {count:,} nodes")
     weights = None
     if path.suffix.lower() == ".npz":
         arrays = read_arrays(path)
@@ -100,16 +119,27 @@ def _from_positions(path: Path, ends: Any, nodes: Sequence[str] | None, directed
 
 
 def _adjacency(table: Table) -> tuple[list[str] | None, Any] | None:
-    """Names and matrix, if a table is a square one of numbers, perhaps with the names of its rows before them."""
+    """Names and matrix, if a table is a square one of numbers, perhaps with the names of its rows before them.
+
+    Columns with the usual names of source and target make a table an edge list, also if it is square. Nodes may be
+    called u and v too, so letters do not count in a symmetric table.
+    """
     columns = list(table.columns)
     first = None
     if len(columns) == len(table) + 1:
         first, *columns = columns
-    if len(columns) != len(table) or len(table) < ADJACENCY or not {*columns} <= {*table.numeric_names()}:
+    if len(columns) != len(table) or len(table) < MATRIX:
         return None
-    if first is not None and table.strings(first) != columns:
+    if first is not None and [one or "" for one in table.text(first).to_pylist()] != columns:
         return None
-    matrix = np.column_stack([table.numbers(name) for name in columns])
+    try:
+        matrix = np.column_stack([table.numbers(name) for name in columns])
+    except ValueError:
+        return None
+    if first is None and table.named and names_ends(columns):
+        words = names_ends([name for name in columns if len(name) > 1])
+        if words or not np.array_equal(matrix, matrix.T):
+            return None
     if np.isnan(matrix).any():
         row, column = (int(i) for i in np.argwhere(np.isnan(matrix))[0])
         raise ValueError(
@@ -119,21 +149,27 @@ def _adjacency(table: Table) -> tuple[list[str] | None, Any] | None:
 
 
 def _from_matrix(
-    path: Path, matrix: Any, nodes: Sequence[str] | None, own: list[str] | None, directed: bool
+    path: Path, matrix: Any, nodes: Sequence[str] | None, own: list[str] | None, directed: bool, join: str = "name"
 ) -> NamedGraph:
-    """A square matrix: joined by the names of its columns if it has them all, else by position."""
+    """A square matrix: joined by the names of its columns if it has names, else by position."""
     count = matrix.shape[0]
     if not np.isfinite(matrix.data).all():
         raise ValueError(f"{path} holds weights that are not finite; expected numbers")
     said = [f"an adjacency matrix of {count} nodes"]
     matrix = matrix.astype(np.float32).tocsr()
+    if nodes is not None and len(nodes) != count:
+        raise ValueError(f"{path} is a matrix of {count} nodes; expected {len(nodes)}, as in the other file")
     if nodes is not None and own is not None and {*nodes} == {*own}:
         place = {name: number for number, name in enumerate(own)}
         order = [place[name] for name in nodes]
         matrix = matrix[order][:, order]
         said[0] += ", joined by the names of its columns"
-    elif nodes is not None and len(nodes) != count:
-        raise ValueError(f"{path} is a matrix of {count} nodes; expected {len(nodes)}, as in the other file")
+    elif nodes is not None and own is not None and join != "position" and not all(name.isdecimal() for name in own):
+        strange = next(name for name in own if name not in {*nodes})
+        raise ValueError(
+            f"{path} is a matrix with the names of other nodes (first: {strange!r}); expected those of the table of "
+            "nodes; --join position takes row i for node i"
+        )
     else:
         said[0] += ", joined by position" if nodes is not None or own is None else ""
     symmetric = abs(matrix - matrix.T).max() <= 1e-6 * max(1.0, abs(matrix).max())

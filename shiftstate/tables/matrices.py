@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shiftstate.files import open_regular
+from shiftstate.limits import check_unpacked
+from shiftstate.tables.arrays import Arrays, read_npy
 from shiftstate.tables.matrix_market import read_matrix_market
+from shiftstate.tables.sparse import check_sides, sparse_from
 from shiftstate.tables.table import first_line
 
 MATRICES = (".npy", ".npz", ".mtx")
-LARGEST = 4_000_000_000
-"""Bytes that a dense matrix from a file may take."""
 VALUES = ("x", "X", "features", "node_features", "signals", "series", "data")
 """Names under which an .npz with several arrays has its numbers."""
 
@@ -30,53 +33,46 @@ def read_matrix(path: str | Path, keys: Sequence[str] = VALUES) -> NDArray[np.fl
     """
     path = Path(path)
     found = read_array(path, keys)
-    if sp.issparse(found):
-        if 8 * found.shape[0] * found.shape[1] > LARGEST:
-            raise ValueError(
-                f"{path} holds a matrix of {found.shape}, too large as a dense one; expected fewer columns"
-            )
-        found = found.toarray()
     if found.dtype.kind not in "biuf":
         raise ValueError(f"{path} holds {found.dtype}; expected numbers")
-    return np.asarray(found, dtype=np.float64)
+    if 0 in found.shape:
+        raise ValueError(f"{path} has the shape {found.shape}; expected at least one row and one column")
+    check_unpacked(8 * prod(found.shape), path.stat().st_size, f"{path}: a matrix of shape {found.shape}")
+    return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64)
 
 
 def read_array(path: Path, keys: Sequence[str]) -> Any:
     """An array, or a sparse matrix, as the file has it."""
-    with open_regular(path, "a matrix"):
-        pass
     kind = path.suffix.lower()
-    try:
-        if kind == ".npy":
-            with open_regular(path, "a matrix") as file:
-                return np.load(file, allow_pickle=False)
-        if kind == ".npz":
-            return _from_npz(path, keys)
-        if kind == ".mtx":
-            return read_matrix_market(path)
-    except Exception as error:  # NumPy's reader of headers lets its tokenizer's and zip's exceptions through
-        raise ValueError(f"{path} cannot be read ({first_line(error)}); expected a file of numbers") from None
-    raise ValueError(f"{path} ends in {kind or 'nothing'}; expected one of {', '.join(MATRICES)}")
+    if kind not in MATRICES:
+        raise ValueError(f"{path} ends in {kind or 'nothing'}; expected one of {', '.join(MATRICES)}")
+    with open_regular(path, "a matrix") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            if kind == ".npy":
+                return read_npy(file, size)
+            found = _from_npz(file, keys, size) if kind == ".npz" else read_matrix_market(path)
+            if sp.issparse(found):
+                check_sides(found.shape, size)
+            return found
+        except Exception as error:  # NumPy's reader of headers lets its tokenizer's and zip's exceptions through
+            raise ValueError(f"{path} cannot be read ({first_line(error)}); expected a file of numbers") from None
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """All arrays of an .npz by name."""
-    try:
-        # NumPy leaves a file that is no archive open, so it is opened here
-        with open_regular(path, "an .npz") as opened, np.load(opened, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except Exception as error:
-        raise ValueError(f"{path} cannot be read ({first_line(error)}); expected an .npz of arrays") from None
-
-
-def _from_npz(path: Path, keys: Sequence[str]) -> Any:
-    with open_regular(path, "a matrix") as opened, np.load(opened, allow_pickle=False) as file:
-        if "format" in file.files and "data" in file.files:
-            opened.seek(0)
-            return sp.load_npz(opened)
-        if len(file.files) == 1:
-            return file[file.files[0]]
-        key = next((one for one in keys if one in file.files), None)
-        if key is None:
-            raise ValueError(f"it holds {', '.join(file.files)}; expected one array, or one called {keys[0]!r}")
-        return file[key]
+def _from_npz(file: IO[bytes], keys: Sequence[str], size: int) -> Any:
+    arrays = Arrays(file)
+    if "format" in arrays.names and "data" in arrays.names:
+        form = arrays["format"]
+        text = form.item() if form.shape == () and form.dtype.kind in "SU" else ""
+        return sparse_from(
+            {name: arrays[name] for name in arrays.names},
+            text.decode("ascii", "replace") if isinstance(text, bytes) else text,
+            size,
+        )
+    if len(arrays.names) == 1:
+        return arrays[arrays.names[0]]
+    key = next((one for one in keys if one in arrays.names), None)
+    if key is None:
+        shown = ", ".join(arrays.names[:8]) or "no arrays"
+        raise ValueError(f"it holds {shown}; expected one array, or one called {keys[0]!r}")
+    return arrays[key]

@@ -46,10 +46,11 @@ def _coordinates(body: bytes, sizes: list[int], symmetry: str, pattern: bool, ab
     entries = _numbers(body, width, above) if count else np.empty((0, width))
     if entries.shape != (count, 2 if pattern else 3):
         raise ValueError(f"it holds {len(entries)} entries of {entries.shape[-1]} numbers where {count} were announced")
-    places = entries[:, :2].astype(np.int64) - 1
-    outside = np.flatnonzero((places < 0).any(1) | (places >= (rows, columns)).any(1))
+    given = entries[:, :2]
+    outside = np.flatnonzero(~((given >= 1) & (given <= (rows, columns)) & (given % 1 == 0)).all(1))
     if len(outside):
         raise ValueError(f"line {above + int(outside[0]) + 1} holds a place outside of its {rows} × {columns}")
+    places = given.astype(np.int64) - 1
     values = np.ones(count) if pattern else entries[:, 2]
     if symmetry == "symmetric":
         off = places[:, 0] != places[:, 1]

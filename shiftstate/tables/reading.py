@@ -6,15 +6,17 @@ cannot read, and it finds the distinct names of ten million edges without a Pyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.files import open_regular
-from shiftstate.tables.matrices import read_arrays
+from shiftstate.limits import check_unpacked
+from shiftstate.tables.arrays import read_arrays
 from shiftstate.tables.table import Table, arrow, checked, first_line
 from shiftstate.tables.text import DELIMITERS, read_text, read_text_blocks
 
@@ -25,12 +27,14 @@ MASKS = {"train_masks": "train", "val_masks": "valid", "valid_masks": "valid", "
 """Arrays (splits, rows) of an .npz that say which rows each of several splits has."""
 
 
-def read_table(path: str | Path, header: bool | None = None) -> Table:
+def read_table(path: str | Path, header: bool | None = None, ends: Sequence[str] | None = None) -> Table:
     """A CSV, TSV or Parquet file, or the one-dimensional arrays of an .npz.
 
     Args:
         path: the file; its ending says what it is.
         header: whether the first line holds names; by default it does unless all of it are numbers.
+        ends: for an edge list, names that its columns of nodes may have, in lower case. A number in its first line
+            means that there are no names.
     """
     path = Path(path)
     with open_regular(path, "a table"):
@@ -42,17 +46,17 @@ def read_table(path: str | Path, header: bool | None = None) -> Table:
         return _read_npz(path)
     if kind not in DELIMITERS:
         raise ValueError(f"{path} ends in {kind or 'nothing'}; expected a table: .csv, .tsv, .parquet or .npz")
-    return read_text(path, header)
+    return read_text(path, header, ends)
 
 
-def read_blocks(path: str | Path) -> Iterator[Table]:
-    """A table block by block, so that a file larger than the memory can be read."""
+def read_blocks(path: str | Path, words: Sequence[str] = ()) -> Iterator[Table]:
+    """A table block by block, so that a file larger than the memory can be read; columns ``words`` are text."""
     path = Path(path)
     kind = path.suffix.lower()
     with open_regular(path, "a table"):
         pass
     if kind in DELIMITERS:
-        yield from read_text_blocks(path)
+        yield from read_text_blocks(path, words)
     elif kind in PARQUET:
         yield from _parquet_blocks(path)
     else:
@@ -62,10 +66,11 @@ def read_blocks(path: str | Path) -> Iterator[Table]:
 def _parquet_blocks(path: Path) -> Iterator[Table]:
     pa, before = arrow(), 0
     try:
-        for batch in arrow("parquet").ParquetFile(path).iter_batches(BLOCK_ROWS):
-            if batch.num_rows:
-                yield replace(checked(path, pa.Table.from_batches([batch])), before=before - 1)  # no line of names
-                before += batch.num_rows
+        with arrow("parquet").ParquetFile(path) as file:
+            for batch in file.iter_batches(BLOCK_ROWS):
+                if batch.num_rows:
+                    yield replace(checked(path, pa.Table.from_batches([batch])), before=before - 1)  # no line of names
+                    before += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as Parquet ({first_line(error)}), after {before} rows") from None
     if not before:
@@ -75,9 +80,20 @@ def _parquet_blocks(path: Path) -> Iterator[Table]:
 def _read_parquet(path: Path) -> Table:
     pa, parquet = arrow(), arrow("parquet")
     try:
-        return checked(path, parquet.read_table(path), before=-1)  # no line of names stands above the first row
+        with parquet.ParquetFile(path) as file:
+            _check_parquet(path, file)
+            return checked(path, file.read(), before=-1)  # no line of names stands above the first row
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as Parquet ({first_line(error)})") from None
+
+
+def _check_parquet(path: Path, file: Any) -> None:
+    """Raise if a table would take far more memory than its file: a value that repeats is stored once."""
+    told = file.metadata
+    groups = [told.row_group(number) for number in range(told.num_row_groups)]
+    pages = sum(group.total_byte_size for group in groups)
+    cells = 8 * told.num_rows * told.num_columns
+    check_unpacked(max(pages, cells), path.stat().st_size, f"{path}: a table of {told.num_rows:,} rows")
 
 
 def _read_npz(path: Path) -> Table:

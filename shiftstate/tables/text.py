@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from shiftstate.files import open_regular
-from shiftstate.tables.table import NOTHING, Table, arrow, checked, first_line
+from shiftstate.tables.first_row import FirstRow
+from shiftstate.tables.table import NOTHING, Table, arrow, checked, first_line, plain_name
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "", ".edges": "", ".edgelist": ""}
 """By the ending of a file; an empty one is guessed."""
@@ -19,7 +20,11 @@ BLOCK_BYTES = 16_000_000
 """Of a file that is read block by block."""
 LOOKED_AT = 200_000
 """Bytes at the beginning of a file by which its form is guessed."""
+SEEN = 200
+"""Rows at the beginning of a file by which its form is guessed."""
 RETRIES = 50
+CODE = re.compile(r"\s*0\d+\s*")
+"""A number that is a name: 007."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +51,46 @@ class Form:
         )
 
 
-def form_of(path: Path, header: bool | None = None) -> Form:
-    """Guess how a file is to be read from its first lines."""
+def form_of(path: Path, header: bool | None = None, ends: Sequence[str] | None = None) -> Form:
+    """Guess how a file is to be read from its first lines.
+
+    Args:
+        path: the file.
+        header: whether names stand in the first line; guessed by default.
+        ends: for an edge list, names that its columns of nodes may have, in lower case; they are read as text.
+    """
     with open_regular(path, "a table") as file:
         lines = file.read(LOOKED_AT).decode("utf-8", errors="replace").lstrip("\ufeff").splitlines()
     skipped = 0
     while skipped < len(lines) and lines[skipped].startswith("#"):
         skipped += 1
     lines = lines[skipped:]
-    usual = DELIMITERS[path.suffix.lower()]
-    delimiter, said = _delimiter(lines[0] if lines else "", usual)
+    delimiter, said = _delimiter(lines[0] if lines else "", DELIMITERS[path.suffix.lower()])
     try:
-        rows = list(csv.reader(lines[:200], delimiter=delimiter))
+        rows = list(csv.reader(lines[:SEEN], delimiter=delimiter))
     except csv.Error:
         rows = []  # pyarrow says what is wrong
-    rows = [[value.strip() for value in row] for row in rows]
-    named = _has_header(rows) if header is None else header
+    if header is not None or not rows:
+        named = header is not False
+    else:
+        first = FirstRow([[value.strip() for value in row] for row in rows], lambda: _count_lines(path) - skipped)
+        named, more = first.of_edges(ends) if ends is not None else first.of_table()
+        said += more
     names = rows[0] if named and rows else [f"f{place}" for place in range(len(rows[0]) if rows else 0)]
-    codes = {
-        place for row in rows[named:] for place, value in enumerate(row[: len(names)]) if re.fullmatch(r"0\d+", value)
-    }
-    return Form(delimiter, named, skipped, {names[place]: arrow().string() for place in codes}, said)
+    codes = {name for row in rows[named:] for name, value in zip(names, row, strict=False) if CODE.fullmatch(value)}
+    if ends is not None:
+        codes |= {name for name in names if name.strip().lower() in ends} if named else {*names[:2]}
+    return Form(delimiter, named, skipped, {name: arrow().string() for name in codes}, said)
 
 
-def read_text(path: Path, header: bool | None = None) -> Table:
-    """The whole file."""
-    pa, reader, form = arrow(), arrow("csv"), form_of(path, header)
+def _count_lines(path: Path) -> int:
+    with open_regular(path, "a table") as file:
+        return sum(1 for line in file if line.strip())
+
+
+def read_text(path: Path, header: bool | None = None, ends: Sequence[str] | None = None) -> Table:
+    """The whole file; see `form_of`."""
+    pa, reader, form = arrow(), arrow("csv"), form_of(path, header, ends)
     threads = True
     for _ in range(RETRIES):
         try:
@@ -86,12 +105,14 @@ def read_text(path: Path, header: bool | None = None) -> Table:
             raise _complaint(path, error, form) from None
     else:
         raise ValueError(f"{path} has words among the numbers of {RETRIES} columns; expected numbers or words")
-    return checked(path, found, named=form.named, before=form.skipped, literal=_literal(path, form), said=form.said)
+    literal = _literal(path, form, found.schema)
+    return checked(path, found, named=form.named, before=form.skipped, literal=literal, said=form.said)
 
 
-def read_text_blocks(path: Path) -> Iterator[Table]:
-    """The file block by block."""
+def read_text_blocks(path: Path, words: Sequence[str] = ()) -> Iterator[Table]:
+    """The file block by block; the columns ``words`` are read as text."""
     pa, form = arrow(), form_of(path)
+    form = replace(form, words={**form.words, **{name: pa.string() for name in words}})
     before = 0
     try:
         for batch in arrow("csv").open_csv(path, *form.options(False, block_size=BLOCK_BYTES)):
@@ -112,28 +133,6 @@ def _delimiter(line: str, usual: str) -> tuple[str, tuple[str, ...]]:
     if found is None or found == usual:
         return usual or ",", ()
     return found, (f"values are parted by {NAMES[found]}",)
-
-
-def _has_header(rows: list[list[str]]) -> bool:
-    """Names stand in the first line unless all of it are numbers; different large ones above measurements are names."""
-    if not rows or not all(_is_numeral(value) for value in rows[0]):
-        return True
-    values = rows[0]
-    # Sensors are often named by whole numbers: a line of different large ones above measurements is a header.
-    if not all(value.isdecimal() for value in values) or len(set(values)) < len(values):
-        return False
-    below = rows[1] if len(rows) > 1 else []
-    counted = values in ([str(i) for i in range(len(values))], [str(i + 1) for i in range(len(values))])
-    square = counted and len(rows) == len(values) + 1  # an adjacency matrix below the numbers of its nodes
-    return len(values) > 2 and (square or any("." in value for value in below))
-
-
-def _is_numeral(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _with_words(path: Path, form: Form, error: Exception) -> Form:
@@ -174,13 +173,15 @@ def _complaint(path: Path, error: BaseException, form: Form) -> ValueError:
     return ValueError(f"{where} cannot be read as a table ({text})")
 
 
-def _literal(path: Path, form: Form) -> Any:
+def _literal(path: Path, form: Form, schema: Any) -> Callable[[str], Any]:
+    """Reads a column again as text, by its name without blanks around it."""
+
     def read(name: str) -> Any:
         reader = arrow("csv")
-        reading, parsing, _ = form.options(False)
-        text = {name: arrow().string()}
+        reading, parsing, _ = form.options(True)
+        own = next(one for one in schema.names if plain_name(one) == name)
         options = reader.ConvertOptions(
-            include_columns=[name], column_types=text, strings_can_be_null=True, null_values=[""]
+            include_columns=[own], column_types={own: arrow().string()}, strings_can_be_null=True, null_values=[""]
         )
         return reader.read_csv(path, reading, parsing, options).column(0).combine_chunks()
 

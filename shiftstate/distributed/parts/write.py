@@ -46,7 +46,8 @@ def partition(
         method: "metis" cuts few edges (needs pymetis: the extra ``distributed``); "blocks" cuts the reverse
             Cuthill–McKee order into pieces; or the part (N) of every node.
         names: of the nodes, in the order of the shift; a file brings its own.
-        **columns: for a file: ``source``, ``target``, ``weight``, ``directed`` and ``nodes`` of `read_graph`.
+        **columns: for a file: ``source``, ``target``, ``weight``, ``directed``, ``header`` and ``nodes`` of
+            `read_graph`.
 
     Example:
         >>> import tempfile, shiftstate as ss

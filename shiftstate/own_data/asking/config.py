@@ -12,8 +12,9 @@ from shiftstate.machine.parsing import parse_override, parse_toml, read_text, ty
 from shiftstate.own_data.asking.settings import TrainSettings
 
 PATHS = ("edges", "nodes", "features", "signals", "targets", "out")
-WORDS = ("task", "target", "groups", "name", "source", "destination", "weight", "metric", "missing")
+WORDS = ("task", "target", "groups", "name", "source", "destination", "weight", "metric", "missing", "header", "join")
 NUMBERS = ("seeds", "seed", "epochs", "history", "period")
+SWITCHES = ("directed", "keep_na")
 LISTS: dict[str, type] = {"split": str, "filter": str, "K": int, "horizons": int, "fractions": float}
 MODEL = "model"
 """The table of a file that holds other arguments of the estimator."""
@@ -92,7 +93,7 @@ def parsed(where: str, name: str, value: Any) -> Any:
     if name in LISTS:
         return _list(where, LISTS[name], value)
     kinds: dict[str, tuple[type, str]] = {one: (str, "a word") for one in (*PATHS, *WORDS)}
-    kinds |= {one: (int, "a whole number") for one in NUMBERS} | {"directed": (bool, "true or false")}
+    kinds |= {one: (int, "a whole number") for one in NUMBERS} | {one: (bool, "true or false") for one in SWITCHES}
     kind, words = kinds[name]
     if isinstance(value, Path):
         return value

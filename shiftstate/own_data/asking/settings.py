@@ -15,8 +15,15 @@ FILES = ("edges", "nodes", "features", "signals", "targets")
 """Settings that name a file of data."""
 LARGEST_SEED = 2**32 - 1
 """That scikit-learn takes."""
+JOINS = ("name", "position")
+HEADERS = {"yes": True, "no": False}
 SEEDS = 3
 """Trainings of the kept model; with several splits one on each."""
+
+
+def header_of(word: str | None) -> bool | None:
+    """What --header says; None if it is to be guessed."""
+    return None if word is None else HEADERS[check_name("header", word, HEADERS)]
 
 
 @dataclass(frozen=True)
@@ -54,12 +61,20 @@ class TrainSettings:
     horizons: tuple[int, ...] = (1,)
     period: int | None = None
     missing: str = "refuse"
+    header: str | None = None
+    """Whether the first line of an edge list in a text file holds names: yes or no; guessed by default."""
+    join: str = "name"
+    """Position joins features and matrices whose names are not those of the nodes."""
+    keep_na: bool = False
+    """Whether NA, NaN, null and their like are classes; otherwise such a target is unknown."""
     options: dict[str, Any] = field(default_factory=dict)
     """Other arguments of the estimator."""
 
     def __post_init__(self) -> None:
         check_name("task", self.task, TASKS)
         check_name("missing", self.missing, MISSING)
+        check_name("join", self.join, JOINS)
+        header_of(self.header)
         if self.seeds is not None:
             check_whole("seeds", self.seeds, 1)
         check_seed(self.seed)
@@ -133,7 +148,8 @@ class TrainSettings:
             same: files of data whose content is known to be the same: these may lie elsewhere.
         """
         own = self.as_dict()
-        names = [name for name in own if name != "out" and stored.get(name) != own[name]]
+        usual = {one.name: one.default for one in fields(self)}  # of keys that older runs do not have
+        names = [name for name in own if name != "out" and stored.get(name, usual[name]) != own[name]]
         return [name for name in names if name not in same or _ending(stored.get(name)) != _ending(own[name])]
 
 

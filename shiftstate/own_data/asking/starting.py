@@ -11,7 +11,7 @@ from typing import Any
 from shiftstate.files import write_whole
 from shiftstate.machine.parsing import parse_toml
 from shiftstate.own_data.asking.config import PATHS, parsed
-from shiftstate.own_data.asking.settings import TASKS
+from shiftstate.own_data.asking.settings import TASKS, header_of
 from shiftstate.own_data.reading.splitting import SPLITS
 from shiftstate.tables import Table, read_graph, read_table
 
@@ -31,7 +31,8 @@ def write_config(file: Path, given: Mapping[str, Any]) -> None:
     table = _table(values)
     guesses = _guesses(values, table)
     source, destination, weight = (values.get(one) for one in ("source", "destination", "weight"))
-    graph = read_graph(values["edges"], None, source, destination, weight, bool(values.get("directed")))
+    header = header_of(values.get("header"))
+    graph = read_graph(values["edges"], None, source, destination, weight, bool(values.get("directed")), header)
     notes = [f"{graph.shift.num_nodes} nodes, {graph.shift.num_edges} edges", *graph.said]
     lines = [
         "# Settings of `shiftstate train --config FILE`. Paths count from the folder of this file; flags win",
@@ -102,6 +103,8 @@ def _data(file: Path, values: Mapping[str, Any], notes: list[str], table: Table 
     ):
         lines.append(_line(name, values.get(name), '"…"', f"{meaning}; guessed by default"))
     lines.append(_line("directed", values.get("directed"), "false", "edges lead one way only"))
+    lines.append(_line("header", values.get("header"), '"yes"', "or no: are there names above the edges? Guessed"))
+    lines.append(_line("join", values.get("join"), '"name"', "or position: row i of the features is node i"))
     lines.append(_line("missing", values.get("missing"), '"refuse"', "or mask, interpolate, zero=missing"))
     return lines
 
@@ -110,6 +113,7 @@ def _learned(values: Mapping[str, Any], table: Table | None) -> list[str]:
     lines = [f"task = {_quoted(values['task'])}  # {', '.join(TASKS)}"]
     if values["task"] != "forecast":
         lines.append(_line("target", values.get("target"), '"…"', "column to predict"))
+        lines.append(_line("keep_na", values.get("keep_na"), "false", "NA, NaN, null … are classes, not unknown"))
     lines.append(_line("split", values.get("split"), '"…"', "columns that say train, valid, test or nothing"))
     lines.append(_line("groups", values.get("groups"), '"…"', "column: rows of a group stay together"))
     lines.append(_line("fractions", values.get("fractions"), "[0.6, 0.2, 0.2]", "train, valid and test, without split"))

@@ -14,6 +14,7 @@ from shiftstate.estimators import Comparison
 from shiftstate.files import make_directory, write_whole
 from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.own_data.left.leaving import FILES, METRICS, PICTURES, graph_bytes, read_metrics, write_run
+from shiftstate.own_data.left.manifest import write_manifest
 from shiftstate.own_data.left.verdicts import is_share, sentence, table_of
 from shiftstate.own_data.reading.problems import Problem
 from shiftstate.own_data.reading.splitting import PARTS
@@ -42,6 +43,7 @@ def write_several(settings: TrainSettings, problems: Sequence[Problem], comparis
         if (shown / name).is_file():
             write_whole(out / name, (shown / name).read_bytes())
     write_whole(out / METRICS, json.dumps(_together(settings, runs, comparisons, best), indent=1) + "\n")
+    write_manifest(out)
 
 
 def _together(

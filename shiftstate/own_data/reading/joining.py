@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shiftstate.own_data.reading.missing import settled
 from shiftstate.tables import MATRICES, Table, read_matrix, read_table
+from shiftstate.tables.table import is_floating
 
 Values = NDArray[np.float64]
 Say = Callable[[str], None]
@@ -26,10 +27,7 @@ def name_column(table: Table, given: str | None, taken: set[str | None]) -> str 
     if called is not None or not free or free[0] != next(iter(table.columns)):
         return called
     first = free[0]
-    if not table.named:
-        return None
-    measured = "double" in str(table.columns[first].type) or "float" in str(table.columns[first].type)
-    return None if measured else first
+    return first if _may_be_names(table, first) else None
 
 
 def check_names(table: Table, names: Sequence[str], column: str) -> None:
@@ -48,7 +46,7 @@ def check_names(table: Table, names: Sequence[str], column: str) -> None:
 
 def check_mostly_words(table: Table, column: str) -> None:
     """Raise if most values of a column of words are numbers: the others are mistakes, and named."""
-    words = [word for word in table.strings(column) if word]
+    words = [str(word) for word in table.column(column).to_pylist() if word is not None and str(word).strip()]
     numbers = sum(_is_numeral(word) for word in words)
     if 2 * numbers > len(words):
         table.numbers(column)
@@ -63,9 +61,14 @@ def _is_numeral(text: str) -> bool:
 
 
 def read_features(
-    path: Path, names: Sequence[str], missing: str, say: Say, wanted: Sequence[str] | None = None
+    path: Path,
+    names: Sequence[str],
+    missing: str,
+    say: Say,
+    wanted: Sequence[str] | None = None,
+    join: str = "name",
 ) -> tuple[Values, list[str]]:
-    """Features of nodes: a matrix by position, or a table whose first column, if it holds names, is joined by them.
+    """Features of nodes: a matrix by position, or a table, by the names in its first column if there are names.
 
     Args:
         path: the file.
@@ -73,6 +76,7 @@ def read_features(
         missing: what to do with missing values.
         say: told what was decided.
         wanted: the columns that a model has learned from; others beside them are left alone.
+        join: "position" joins a table by position whatever its first column holds.
     """
     if path.suffix.lower() in MATRICES:
         matrix = read_matrix(path)
@@ -84,10 +88,15 @@ def read_features(
     table = read_table(path)
     tell(table, say)
     first = next(iter(table.columns))
+    if join == "position" or not _may_be_names(table, first):
+        return _by_position(table, names, missing, say)
     keys = table.strings(first)
     known = {*names}
     if not known & {*keys}:
-        return _by_position(table, names, missing, say)
+        raise ValueError(
+            f"{path}: no value of its first column, {first!r}, is the name of a node; expected names such as "
+            f"{first_three(names)}; --join position takes row i for node i"
+        )
     place = {key: row for row, key in enumerate(keys)}
     lacking = [name for name in names if name not in place]
     if lacking:
@@ -107,17 +116,22 @@ def read_features(
     return columns_of(table, columns, missing)[order], columns
 
 
+def _may_be_names(table: Table, column: str) -> bool:
+    """Whether a first column could hold names: not if it has none itself, or holds numbers with fractions."""
+    return table.named and not is_floating(table.columns[column])
+
+
 def _by_position(table: Table, names: Sequence[str], missing: str, say: Say) -> tuple[Values, list[str]]:
-    columns = table.numeric_names()
+    columns = [name for name in table.numeric_names() if name.lower() not in IDENTIFIERS]
     if len(table) != len(names) or not columns:
         raise ValueError(
-            f"{table.path} has features of {len(table)} other nodes; expected those of {len(names)} "
-            f"(first: {first_three(names)}), by the names in its first column"
+            f"{table.path} has {len(table)} rows and {len(columns)} columns of numbers; expected a row for each of "
+            f"{len(names)} nodes, in the order of the table of nodes"
         )
-    say(f"{table.path.name}: no name matches, so row i belongs to node i of the table of nodes")
+    say(f"{table.path.name}: row i belongs to node i of the table of nodes")
     left = [name for name in table.columns if name not in columns]
     if left:
-        say(f"{table.path.name}: {len(left)} columns hold no numbers and are not used ({first_three(left)})")
+        say(f"{table.path.name}: {len(left)} columns are names or no numbers and not used ({first_three(left)})")
     return columns_of(table, columns, missing), columns
 
 

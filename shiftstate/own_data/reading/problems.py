@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shiftstate.graphs import Shift
-from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.asking.settings import TrainSettings, header_of
 from shiftstate.own_data.reading.joining import (
     Say,
     check_mostly_words,
@@ -27,7 +27,8 @@ from shiftstate.own_data.reading.joining import (
 from shiftstate.own_data.reading.missing import settled, without_gaps
 from shiftstate.own_data.reading.splitting import Mask, split_rows, split_times
 from shiftstate.tables import MATRICES, NamedGraph, Table, read_graph, read_matrix, read_table
-from shiftstate.tables.matrices import VALUES, read_arrays
+from shiftstate.tables.arrays import read_arrays
+from shiftstate.tables.matrices import VALUES
 from shiftstate.tables.table import is_whole, short
 
 Array = NDArray[Any]
@@ -53,8 +54,21 @@ def read_problem(settings: TrainSettings, say: Say) -> Problem:
     return _signal_problem(settings, say) if settings.task != "forecast" else _forecast_problem(settings, say)
 
 
+def _read_graph(settings: TrainSettings, nodes: Sequence[str] | None) -> NamedGraph:
+    return read_graph(
+        settings.edges,
+        nodes,
+        settings.source,
+        settings.destination,
+        settings.weight,
+        settings.directed,
+        header_of(settings.header),
+        settings.join,
+    )
+
+
 def _graph(settings: TrainSettings, nodes: Sequence[str] | None, say: Say) -> NamedGraph:
-    graph = read_graph(settings.edges, nodes, settings.source, settings.destination, settings.weight, settings.directed)
+    graph = _read_graph(settings, nodes)
     for line in graph.said:
         say(f"{settings.edges.name}: {line}")
     return graph
@@ -70,7 +84,7 @@ def _node_problem(settings: TrainSettings, say: Say) -> Problem:
     name = name_column(table, settings.name, taken)
     names = _row_names(settings, table, name, say)
     graph = _graph(settings, names, say)
-    y = _targets(table, settings)
+    y = _targets(table, settings, say)
     masks, how = split_rows(table, settings, y)
     _check_targets(table, settings, y, masks)
     X, features = _features(settings, table, names, taken | {name}, say)
@@ -89,7 +103,7 @@ def _row_names(settings: TrainSettings, table: Table, name: str | None, say: Say
         if settings.name is None:
             say(f"{table.path.name}: nodes are named by column {name!r}")
         return names
-    graph = read_graph(settings.edges, None, settings.source, settings.destination, settings.weight, settings.directed)
+    graph = _read_graph(settings, None)
     first = 1 if graph.names is not None and str(len(table)) in graph.names and "0" not in graph.names else 0
     say(f"{table.path.name}: no column names the nodes, so row i is node i, counted from {first}")
     return [str(row + first) for row in range(len(table))]
@@ -99,7 +113,7 @@ def _features(
     settings: TrainSettings, table: Table, names: list[str], taken: set[str | None], say: Say
 ) -> tuple[NDArray[np.float64], list[str]]:
     if settings.features is not None:
-        return read_features(settings.features, names, settings.missing, say)
+        return read_features(settings.features, names, settings.missing, say, join=settings.join)
     chosen = [one for one in table.numeric_names() if one not in taken]
     beside = table.path.suffix.lower() == ".npz" and {*VALUES} & {*read_arrays(table.path)}
     if not chosen and beside:
@@ -126,7 +140,7 @@ def _signal_problem(settings: TrainSettings, say: Say) -> Problem:
         )
     if len(table) != len(X):
         raise ValueError(f"{table.path} has {len(table)} rows; expected {len(X)}, one per signal")
-    y = _targets(table, settings)
+    y = _targets(table, settings, say)
     masks, how = split_rows(table, settings, y)
     _check_targets(table, settings, y, masks)
     say(f"split {how}")
@@ -157,7 +171,9 @@ def _signals(settings: TrainSettings, say: Say) -> tuple[NDArray[np.float64], li
         missing = "mask"  # the forecaster itself knows zeros for missing, also in predictions
     if settings.nodes is not None:
         nodes_table = read_table(settings.nodes)
-        named = nodes_table.strings(settings.name or next(iter(nodes_table.columns)))
+        column = settings.name or next(iter(nodes_table.columns))
+        named = nodes_table.strings(column)
+        check_names(nodes_table, named, column)
     if path.suffix.lower() in MATRICES:
         X = read_matrix(path, ("x", *VALUES))
         if X.ndim not in (2, 3):
@@ -182,7 +198,7 @@ def _graph_for(
     """The graph, its nodes in the order of the columns if its ends are positions of columns rather than their names."""
     if named is not None:
         return _graph(settings, named, say)
-    graph = read_graph(settings.edges, None, settings.source, settings.destination, settings.weight, settings.directed)
+    graph = _read_graph(settings, None)
     names = graph.names or []
     numbered = bool(names) and not {*names} & {*table.columns} and all(one.isdecimal() for one in names)
     if (numbered and not table.named) or (numbered and int(names[-1]) <= len(table.numeric_names())):
@@ -195,7 +211,7 @@ def _graph_for(
 
 def _graph_of_columns(settings: TrainSettings, path: Path, count: int, named: Sequence[str] | None, say: Say) -> Shift:
     """The graph of a matrix whose columns have no names."""
-    graph = read_graph(settings.edges, None, settings.source, settings.destination, settings.weight, settings.directed)
+    graph = _read_graph(settings, None)
     if named is None and graph.names is not None:
         if not all(one.isdecimal() for one in graph.names):
             raise ValueError(
@@ -218,7 +234,7 @@ def _beside(path: Path) -> Table | None:
         return None
 
 
-def _targets(table: Table, settings: TrainSettings) -> Array:
+def _targets(table: Table, settings: TrainSettings, say: Say) -> Array:
     assert settings.target is not None
     if settings.task.endswith("regression"):
         return table.numbers(settings.target)
@@ -231,7 +247,13 @@ def _targets(table: Table, settings: TrainSettings) -> Array:
                 f"{table.path}: row {table.row(row)}, column {settings.target!r} holds {values[row]}; expected "
                 f"classes: --task {settings.task.replace('classification', 'regression')} learns numbers"
             )
-    return np.array(table.strings(settings.target), dtype=object)
+    classes, unknown = table.classes(settings.target, settings.keep_na)
+    if unknown:
+        say(
+            f"{table.path.name}: {len(unknown)} of {len(classes)} targets in {settings.target!r} are unknown "
+            f"({first_three(sorted({*unknown}))}); --keep-na takes such words for classes"
+        )
+    return np.array(classes, dtype=object)
 
 
 def _check_targets(table: Table, settings: TrainSettings, y: Array, masks: dict[str, Mask]) -> None:

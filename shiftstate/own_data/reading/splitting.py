@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.tables import Table
+from shiftstate.tables.table import short
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -36,10 +37,13 @@ def split_rows(table: Table, settings: TrainSettings, y: Array) -> tuple[dict[st
         masks = told_masks(table, settings.split[0])
         for name, mask in masks.items():
             if not known[mask].all():
-                row = table.row(int(np.flatnonzero(mask & ~known)[0]))
+                place = int(np.flatnonzero(mask & ~known)[0])
+                word = table.strings(str(settings.target))[place]
+                shown = short(word) if word else "empty"
                 raise ValueError(
-                    f"{table.path}: row {row}, column {settings.target!r} is empty, and {settings.split[0]!r} says "
-                    f"{name}; expected a target"
+                    f"{table.path}: row {table.row(place)}, column {settings.target!r} is {shown}, and "
+                    f"{settings.split[0]!r} says {name}; expected a target"
+                    + ("; --keep-na takes such words for classes" if word and y.dtype == object else "")
                 )
         return masks, f"by column {settings.split[0]!r}"
     if settings.groups is not None:
