@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from shiftstate.checks import check_name
@@ -78,7 +79,10 @@ class _Ready(Exception):
 
 def rehearse(settings: TrainSettings, problems: Sequence[Problem]) -> str:
     """Prepare every model of the plan on the data of every split, up to its first step; a line on the plan's size."""
-    sizes = [size for one, problem in zip(settings.splits(), problems, strict=True) for size in _sizes(one, problem)]
+    sizes: list[Size] = []
+    for one, problem in zip(settings.splits(), problems, strict=True):
+        _check_known(one, problem)
+        sizes += _sizes(one, problem)
     largest, memory = max(size.parameters for size in sizes), max(size.memory for size in sizes)
     count = count_trainings(settings)
     return (
@@ -97,6 +101,19 @@ def compared(settings: TrainSettings, problem: Problem, estimator: Any) -> Compa
         return compare(estimator, problem.shift, problem.X, seeds=seeds, test_fraction=share, period=settings.period)
     masks: dict[str, Any] = {**problem.masks}
     return compare(estimator, problem.shift, problem.X, problem.y, **masks, seeds=seeds)
+
+
+def _check_known(settings: TrainSettings, problem: Problem) -> None:
+    """Raise if there are no features, or a part of a series in which all values are missing."""
+    X, file = problem.X, settings.features or settings.signals or settings.nodes
+    if not X.size:
+        raise ValueError(f"{file} has the shape {X.shape}; expected at least one number per row")
+    if settings.task != "forecast":
+        return
+    known = ~np.isnan(X) if settings.missing != "zero=missing" else np.nan_to_num(X) != 0
+    for name, mask in problem.masks.items():
+        if not known[mask].any():
+            raise ValueError(f"{file} has no value in the {int(mask.sum())} {name} times; expected some that are known")
 
 
 def _sizes(settings: TrainSettings, problem: Problem) -> Iterator[Size]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shiftstate.errors import SweepError
+from shiftstate.errors import SweepError, keep
 from shiftstate.estimators import ESTIMATORS, Estimator, Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
@@ -112,7 +112,7 @@ def problem_of(settings: TrainSettings, data: Mapping[str, str] | None = None, s
         problem = read_problem(settings, say)
         for name in changed(data, fingerprints(settings.files())):
             raise ValueError(
-                f"{settings.files()[name]} has changed during the run; expected files that stay as they are"
+                f"{settings.files()[name]} has changed since the run began; expected the file that the run learns from"
             )
         if len(_read) > 20:
             _read.clear()
@@ -147,6 +147,7 @@ class Trials:
         """Make those that are not stored yet, and store each as it finishes."""
         missing = [unit for unit in units if self._fit(unit) is None]
         if len(missing) < len(units):
+            keep()
             self.say(f"{len(units) - len(missing)} of {len(units)} trainings were finished before")
         began, done = time.monotonic(), 0
 

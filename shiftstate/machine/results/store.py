@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
+from shiftstate.errors import keep
 from shiftstate.machine.parsing import parse_table, read_text, shown
 from shiftstate.machine.registry import study_with
 from shiftstate.machine.results.columns import Columns, Result, Values, split_csv
@@ -70,6 +71,8 @@ class Store:
         stored = [result.trial for result in self.results()]
         self._check_belong(stored, planned)
         finished = set(stored)
+        if finished:
+            keep()
         return [trial for trial in planned if trial not in finished]
 
     def provenance(self) -> dict[str, Any]:
