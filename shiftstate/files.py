@@ -39,10 +39,11 @@ def open_regular(path: str | Path, expected: str) -> BinaryIO:
 
 
 def read_regular(path: str | Path, expected: str, most: int | None = None) -> bytes:
-    """The bytes of a regular file, of at most this size if one is given; see `open_regular`."""
+    """The bytes of a regular file, at most ``most`` of them; see `open_regular`."""
     with open_regular(path, expected) as file:
-        if most is not None and os.fstat(file.fileno()).st_size > most:
-            raise ValueError(f"{path} is larger than {most / 1e6:.0f} MB; expected {expected}")
+        size = os.fstat(file.fileno()).st_size
+        if most is not None and size > most:
+            raise ValueError(f"{path} holds {size / 1e6:,.0f} MB; expected {expected} of at most {most / 1e6:,.0f} MB")
         try:
             return file.read()
         except OSError as error:

@@ -11,6 +11,16 @@ MAX_RATIO = 100
 """Beyond that, unpacked bytes over packed ones."""
 MAX_MEMBERS = 10_000
 """Files in one archive."""
+MAX_CHARACTERS = 50_000_000
+"""Of one text: the longest novels have twelve million."""
+MAX_TEXT_BYTES = 200_000_000
+"""Of one text's file, and of all that is unpacked from it."""
+MAX_ELEMENTS = 3_000_000
+"""Tags of one document: they take time, not space."""
+MAX_DEPTH = 1_000
+"""Elements of XML inside each other."""
+MAX_ENTITY = 200
+"""Characters that an entity of XML may stand for."""
 PIECE = 2**20
 """Bytes that are unpacked at a time."""
 

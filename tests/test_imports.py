@@ -16,6 +16,7 @@ ORDER = (
     "errors",
     "checks",
     "files",
+    "limits",
     "memory",
     "signatures",
     "model_file",
@@ -37,9 +38,9 @@ ORDER = (
 BESIDE = {
     "pictures": set(),
     "places": set(),
-    "texts": {"checks", "files", "pictures", "places"},
+    "texts": {"checks", "files", "limits", "pictures", "places"},
     "datasets": {"checks", "graphs", "texts"},
-    "attribution": {"checks", "files", "pictures", "texts", "graphs", "readout", "network", "tasks", "training"},
+    "attribution": {*ORDER[: ORDER.index("studies")], "pictures", "texts"},  # it evaluates by the machine's engines
     "lens": {"checks", "places", "graphs", "filters", "layers"},
     "stability": {"lens"},
     "tables": {"checks", "files", "graphs"},
@@ -115,7 +116,7 @@ def test_a_module_imports_only_what_stands_before_it(name, file):
 
 
 def test_the_library_imports_neither_the_machine_nor_a_study():
-    front = {"machine", "studies", "own_data", "commands", "cli", "train", "__main__"}
+    front = {"machine", "studies", "own_data", "attribution", "commands", "cli", "train", "__main__"}
     for name, file, *_ in (parameter.values for parameter in modules()):
         if room_of(name) not in front:
             assert not front & {room_of(module) for module in imported(name, file)}, name

@@ -8,24 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from shiftstate.attribution.certainty.calibration import Calibration, calibrate, cross_calibrate
-from shiftstate.attribution.certainty.impostors import Impostors, learn_impostors
-from shiftstate.attribution.certainty.strangers import Known, learn_strangers
+from shiftstate.attribution.certainty.calibration import calibrate, cross_calibrate
+from shiftstate.attribution.certainty.impostors import learn_impostors
+from shiftstate.attribution.certainty.strangers import learn_strangers
 from shiftstate.attribution.certainty.trust import most_trusted, why
 from shiftstate.attribution.folds import check_held_out, deal, held_out_scores
 from shiftstate.attribution.library import Encoded, Library, Vocabulary, check_library
 from shiftstate.attribution.metrics import answer_metrics
 from shiftstate.attribution.model_file import read_model, write_model
 from shiftstate.attribution.models import MODELS
-from shiftstate.attribution.models.base import standardize, z_scores
+from shiftstate.attribution.models.base import check_arrays, scaling_shapes, standardize, z_scores
 from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
+from shiftstate.attribution.stored import (
+    COMBINED,
+    check_head,
+    read_calibrations,
+    read_impostors,
+    read_strangers,
+    read_verifier,
+)
 from shiftstate.attribution.threads import one_thread
-from shiftstate.attribution.verification import Verifier, learn_verifier
+from shiftstate.attribution.verification import learn_verifier
 from shiftstate.attribution.word_choice import choose_words
 from shiftstate.checks import check_name, check_whole
 from shiftstate.texts.readers import without_boilerplate
 
-COMBINED = "combined"
 INNER_FOLDS = 5
 
 
@@ -140,14 +147,21 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         name = model or self.recommended_
         group = list(MODELS) if name == COMBINED else [name]
-        scores = [self.learned_[one].scores(pieces) for one in group]
         shrinks = all(MODELS[one].shrinks for one in group)
         share = 1.0 if words is None or shrinks else min(1.0, words / self.length)
-        return self.calibrations_[name].logarithms(scores, share)
+        with np.errstate(all="ignore"):  # what overflows is not finite in the end
+            scores = [self.learned_[one].scores(pieces) for one in group]
+            found = self.calibrations_[name].logarithms(scores, share)
+        if not np.isfinite(found).all():
+            raise ValueError(f"{name} gives probabilities that are no numbers; was the file of the model edited?")
+        return found
 
     def profile(self, pieces: Pieces) -> NDArray[np.float32]:
         """Mean z-scores of the words of a text."""
-        mean: NDArray[np.float32] = z_scores(pieces, self.scaling_).mean(0)
+        with np.errstate(all="ignore"):
+            mean: NDArray[np.float32] = z_scores(pieces, self.scaling_).mean(0)
+        if not np.isfinite(mean).all():
+            raise ValueError("the z-scores of the text are no numbers; was the file of the model edited?")
         return mean
 
     def same_author(self, first: str | Encoded, second: str | Encoded) -> float:
@@ -199,27 +213,27 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The attributor of a file."""
         head, arrays = read_model(Path(path))
         try:
+            check_head(head)
             self = cls(**head["settings"])
             self.classes_ = np.array(head["authors"], dtype=np.str_)
             self.listed_, self.titles_ = tuple(head["words"]), tuple(head["titles"])
-            self.recommended_, self.held_out_, self.why_ = head["recommended"], head["held_out"], str(head["why"])
-            slopes, intercepts = (tuple(map(float, one)) for one in head["verifier"])
-            self.verifier_ = Verifier(slopes, intercepts)
-            self.calibrations_ = {
-                name: Calibration(tuple(map(float, weights)), float(power))
-                for name, (*weights, power) in head["calibrations"].items()
-            }
+            self.recommended_, self.held_out_, self.why_ = head["recommended"], head["held_out"], head["why"]
+            self.verifier_, self.calibrations_ = read_verifier(head), read_calibrations(head)
+            authors, words, texts = len(self.classes_), len(self.listed_), len(self.titles_)
             rooms: dict[str, dict[str, NDArray[Any]]] = {}
             for name, array in arrays.items():
                 room, _, key = name.partition("/")
                 rooms.setdefault(room, {})[key] = array
-            self.learned_ = {name: kind().restore(rooms[name]) for name, kind in MODELS.items()}
+            self.learned_ = {name: kind().restore(rooms[name], authors, words) for name, kind in MODELS.items()}
             self.scaling_ = rooms["scaling"]
-            self.impostors_ = Impostors(**rooms["impostors"])
-            self.strangers_ = Known(**rooms["strangers"])
-            check_name("model", self.recommended_, self.calibrations_)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"{path} is no attribution model ({error!r}); expected one of this version") from None
+            check_arrays(self.scaling_, scaling_shapes(words))
+            self.impostors_ = read_impostors(rooms["impostors"], authors, words, texts)
+            self.strangers_ = read_strangers(rooms["strangers"], texts)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            cause = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise ValueError(
+                f"{path} is no attribution model ({cause}); expected one of this version; was the file edited?"
+            ) from None
         return self
 
 

@@ -31,7 +31,8 @@ class Verifier:
         """Of two texts, given by their mean z-scores and the (geometric) mean of their numbers of pieces."""
         size = nearest_size(pieces)
         cosine = float(cosines(first[None], second[None])[0, 0])
-        return float(1 / (1 + np.exp(-(self.slopes[size] * cosine + self.intercepts[size]))))
+        with np.errstate(over="ignore"):  # 1 / ∞ is the 0 that is meant
+            return float(1 / (1 + np.exp(-(self.slopes[size] * cosine + self.intercepts[size]))))
 
 
 def learn_verifier(spans: NDArray[np.float32], author: NDArray[np.int64]) -> Verifier:

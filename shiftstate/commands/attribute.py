@@ -129,9 +129,9 @@ def evaluate(
     """Hold out every text of a folder in turn, and say how good each model is."""
     from shiftstate.attribution.evaluation.report import evaluate_library
     from shiftstate.attribution.library import read_library
-    from shiftstate.files import make_directory
 
-    make_directory(out)
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file; expected a directory for the results")
     with _speaking() as say:
         _warn(length, say)
         library = read_library(texts, say)

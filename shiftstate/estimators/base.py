@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from torch import Tensor
 
-from shiftstate.checks import check_name
+from shiftstate.checks import check_device, check_name
 from shiftstate.estimators.alignment import names_of
 from shiftstate.estimators.constraints import ARGUMENTS, NORMALIZATIONS, Check, checked, constraints_of
 from shiftstate.estimators.defaults import NetworkSettings, choose

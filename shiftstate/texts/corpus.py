@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from shiftstate.files import read_regular
+from shiftstate.limits import MAX_TEXT_BYTES
 from shiftstate.texts.array_file import load_arrays
 from shiftstate.texts.folder import check_author, find_texts
 from shiftstate.texts.reading import read_books
@@ -199,11 +200,11 @@ def fingerprint(root: str | Path) -> str:
     digest = hashlib.sha256()
     for author, paths in find_texts(root).items():
         for path in paths:
-            content = hashlib.sha256(read_regular(path, "a text file")).hexdigest()
+            content = hashlib.sha256(read_regular(path, "a text file", MAX_TEXT_BYTES)).hexdigest()
             digest.update(f"{author}/{path.stem}:{content}\n".encode())
     listed = find_words(root)
     if listed is not None:
-        digest.update(hashlib.sha256(read_regular(listed, "a list of words")).digest())
+        digest.update(hashlib.sha256(read_regular(listed, "a list of words", MAX_TEXT_BYTES)).digest())
     return digest.hexdigest()[:16]
 
 

@@ -7,23 +7,18 @@ reads them, and nothing has to be installed.
 import io
 import posixpath
 import re
-import xml.etree.ElementTree as ET
-import zipfile
-from collections.abc import Callable, Iterable
-from html.parser import HTMLParser
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
 from shiftstate.files import read_regular
+from shiftstate.limits import MAX_TEXT_BYTES, Archive
 from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate, strip_what_is_there
+from shiftstate.texts.markup import Gathered, read_html, read_xml
 from shiftstate.texts.reading import decode_text
 from shiftstate.texts.word_lists import WORD_FILE
 
-MAX_BYTES = 200_000_000
-"""Of one part of an archive, unpacked."""
-_BLOCKS = {"p", "div", "br", "li", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "hr"}
-_SKIPPED = {"script", "style", "head", "nav", "noscript", "template"}
-_VOID = {"br", "hr", "img", "meta", "link", "input", "area", "base", "col", "embed", "source", "track", "wbr"}
 _ASIDE = {"teiHeader", "note", "fw", "figDesc"}
 """Of a TEI edition: what is not the author's text."""
 _APART = {"p", "l", "head", "ab", "sp", "div", "speaker", "stage", "item"}
@@ -35,13 +30,14 @@ def read_document(path: str | Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in READERS:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of {', '.join(READERS)}")
-    data = read_regular(path, "a text")
+    data = read_regular(path, "a text", MAX_TEXT_BYTES)
     try:
         text = READERS[suffix](data, path)
-    except ValueError:
-        raise
     except Exception as error:  # XML and zip readers raise a dozen kinds on damaged files
-        raise ValueError(f"{path} is no {suffix} file ({error}); expected a text; is it damaged?") from None
+        cause = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        if not cause.startswith(str(path)):
+            cause = f"{path} is no {suffix} file that can be read ({cause}); expected a text; is it damaged?"
+        raise ValueError(cause) from None
     if not any(character.isalpha() for character in text):
         raise ValueError(f"{path} holds no words; expected a text; is the file empty?")
     return text
@@ -75,105 +71,97 @@ def boilerplate_left(text: str) -> bool:
     return any("PROJECT GUTENBERG" in part.upper() for part in (text[:20_000], text[-20_000:]))
 
 
-class _Paragraphs(HTMLParser):
-    """The visible text of a page, blocks apart."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self.hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _SKIPPED:
-            self.hidden += 1
-        elif tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _SKIPPED:
-            self.hidden = max(0, self.hidden - 1)
-        elif tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.parts.append(data)
-
-
 def _html(data: bytes, path: Path) -> str:
-    page = _Paragraphs()
-    page.feed(decode_text(data, path))
-    page.close()
-    return _tidy("".join(page.parts))
+    gathered = Gathered()
+    read_html(decode_text(data, path), gathered)
+    return _tidy(gathered.text)
 
 
 def _docx(data: bytes, path: Path) -> str:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        root = ET.fromstring(_member(archive, "word/document.xml"))
-    paragraphs = (element for element in root.iter() if _name(element) == "p")
-    return "\n".join("".join(_word_parts(paragraph)) for paragraph in paragraphs)
+    """The runs of text of all paragraphs; of a text box in two versions, the first."""
+    gathered = Gathered()
+    inside: Counter[str] = Counter()
 
+    def start(name: str, attributes: dict[str, str]) -> None:
+        inside[name] += 1
+        if name in ("tab", "br"):
+            gathered.add(" ")
 
-def _word_parts(paragraph: ET.Element) -> Iterable[str]:
-    for element in paragraph.iter():
-        if _name(element) == "t":
-            yield element.text or ""
-        elif _name(element) in ("tab", "br"):
-            yield " "
+    def end(name: str) -> None:
+        inside[name] -= 1
+        if name == "p":
+            gathered.add("\n")
+
+    def text(content: str) -> None:
+        if inside["t"] and not inside["Fallback"]:
+            gathered.add(content)
+
+    read_xml(_archive(data).read("word/document.xml"), gathered, start, end, text)
+    return gathered.text
 
 
 def _epub(data: bytes, path: Path) -> str:
     """The pages in the order of the spine."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        container = ET.fromstring(_member(archive, "META-INF/container.xml"))
-        book = next((one.get("full-path", "") for one in container.iter() if _name(one) == "rootfile"), "")
-        package = ET.fromstring(_member(archive, book))
-        places = {one.get("id"): one.get("href", "") for one in package.iter() if _name(one) == "item"}
-        order = [places.get(one.get("idref"), "") for one in package.iter() if _name(one) == "itemref"]
-        folder = posixpath.dirname(book)
-        pages = [posixpath.normpath(posixpath.join(folder, unquote(place))) for place in order if place]
-        return "\n".join(_html(_member(archive, page), path) for page in pages)
+    archive, gathered = _archive(data), Gathered()
+    books: list[str] = []
+    places: dict[str, str] = {}
+    order: list[str] = []
+
+    def find_book(name: str, attributes: dict[str, str]) -> None:
+        if name == "rootfile":
+            books.append(attributes.get("full-path", ""))
+
+    def find_page(name: str, attributes: dict[str, str]) -> None:
+        if name == "item":
+            places[attributes.get("id", "")] = attributes.get("href", "")
+        elif name == "itemref":
+            order.append(attributes.get("idref", ""))
+
+    read_xml(archive.read("META-INF/container.xml"), gathered, find_book)
+    if not books:
+        raise ValueError("its container names no book")
+    read_xml(archive.read(books[0]), gathered, find_page)
+    folder = posixpath.dirname(books[0])
+    for place in (places.get(one) for one in order):
+        if place:
+            page = archive.read(posixpath.normpath(posixpath.join(folder, unquote(place))))
+            read_html(decode_text(page, path), gathered)
+            gathered.add("\n\n")
+    return _tidy(gathered.text)
 
 
 def _tei(data: bytes, path: Path) -> str:
-    """The body of the text without header, notes and page furniture."""
-    root = ET.fromstring(data)
-    body = next((element for element in root.iter() if _name(element) == "body"), None)
-    if body is None:
-        raise ValueError(f"{path} has no <body>; expected a TEI edition of a text")
-    parts: list[str] = []
-    _collect(body, parts)
-    return _tidy("".join(parts))
+    """The first body of the text without header, notes and page furniture."""
+    gathered = Gathered()
+    inside = aside = bodies = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal inside, aside, bodies
+        bodies += name == "body"
+        if inside or (name == "body" and bodies == 1):
+            inside += 1
+            aside += bool(aside) or name in _ASIDE
+
+    def end(name: str) -> None:
+        nonlocal inside, aside
+        if inside:
+            inside -= 1
+            aside -= bool(aside)
+            if not aside:
+                gathered.add(" " if name in ("lb", "pb", "cb") else "\n" if name in _APART else "")
+
+    def text(content: str) -> None:
+        if inside and not aside:
+            gathered.add(content)
+
+    read_xml(data, gathered, start, end, text)
+    if not bodies:
+        raise ValueError("it has no <body>; expected a TEI edition of a text")
+    return _tidy(gathered.text)
 
 
-def _collect(element: ET.Element, parts: list[str]) -> None:
-    """The text inside an element, without recursion: editions may be deep."""
-    stack: list[tuple[ET.Element, bool]] = [(element, False)]
-    while stack:
-        current, left = stack.pop()
-        name = _name(current)
-        if left:
-            parts.append(" " if name in ("lb", "pb", "cb") else "\n" if name in _APART else "")
-            if current is not element:
-                parts.append(current.tail or "")
-            continue
-        stack.append((current, True))
-        if name not in _ASIDE:
-            parts.append(current.text or "")
-            stack.extend((child, False) for child in reversed(current))
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> bytes:
-    entry = archive.getinfo(name)
-    if entry.file_size > MAX_BYTES:
-        raise ValueError(f"{name} unpacks to {entry.file_size / 1e6:,.0f} MB; expected at most {MAX_BYTES / 1e6:,.0f}")
-    with archive.open(entry) as file:
-        return file.read(MAX_BYTES)
-
-
-def _name(element: ET.Element) -> str:
-    """The tag without its name space."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+def _archive(data: bytes) -> Archive:
+    return Archive(io.BytesIO(data), MAX_TEXT_BYTES)
 
 
 def _tidy(text: str) -> str:

@@ -5,12 +5,16 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 from sklearn.base import clone
 
 from shiftstate import cli
 from shiftstate.attribution import Attributor
 from shiftstate.attribution.answers.page import in_digits, stranger_sentence, verdict_page
 from shiftstate.attribution.answers.verdict import HANDS, NONE, UNDECIDED, give_verdict
+from shiftstate.attribution.evaluation.held_out import SHARED
+from shiftstate.attribution.model_file import read_model, write_model
+from shiftstate.machine.running.lock import locked
 from tests.attribution.books import book, write_books
 
 SMALL = ("--words", "auto:16", "--length", "200")
@@ -185,15 +189,21 @@ def test_an_evaluation_is_resumed_and_the_same_with_any_number_of_workers(comman
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "evaluation.json", "tables.md", "texts.csv", "confusion.svg", "calibration.svg", "lengths.svg", "folds",
     }  # fmt: skip
-    folds = sorted((tmp_path / "out" / "folds").iterdir())
+    folds = sorted((tmp_path / "out" / "folds").glob("*.npz"))
     times = [path.stat().st_mtime_ns for path in folds]
     for path in folds[:2]:
         path.unlink()
+    (tmp_path / "out" / "folds" / SHARED).write_bytes(b"of a run that was killed")
     code, _, err = command("evaluate", "--texts", texts, "--out", tmp_path / "out", "--workers", 2, *SMALL)
     assert code == 0
     assert "6 folds, 4 were there" in err
     assert [path.stat().st_mtime_ns for path in folds[2:]] == times[2:]
     assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == evaluation
+    assert not (tmp_path / "out" / "folds" / SHARED).exists()
+    with locked(tmp_path / "out" / "folds"):
+        code, _, err = command("evaluate", "--texts", texts, "--out", tmp_path / "out", "--workers", 2, *SMALL)
+    assert code == 2
+    assert "is in use by another run" in err
 
 
 @pytest.mark.parametrize(
@@ -230,6 +240,7 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(command, tmp_path, monkey
     assert last.startswith("shiftstate: ")
     assert complaint in last
     assert not (tmp_path / "m").exists()
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_damaged_model_is_one_line(trained, tmp_path):
@@ -241,3 +252,100 @@ def test_a_damaged_model_is_one_line(trained, tmp_path):
         with pytest.raises(ValueError, match="is no attribution model") as error:
             Attributor.load(file)
         assert "\n" not in str(error.value)
+
+
+def test_any_changed_byte_of_the_numbers_of_a_model_is_found(trained, tmp_path):
+    data = bytearray(trained[1].read_bytes())
+    head = 8 + int.from_bytes(data[:8], "little")
+    for place in range(head, len(data), (len(data) - head) // 12):
+        data[place] ^= 1
+        (tmp_path / "m").write_bytes(data)
+        with pytest.raises(ValueError, match=r"m is no attribution model .it was changed after it was written"):
+            Attributor.load(tmp_path / "m")
+        data[place] ^= 1
+    (tmp_path / "m").write_bytes(data.replace(b"0.9", b"0.8", 1))
+    with pytest.raises(ValueError, match="it was changed after it was written"):
+        Attributor.load(tmp_path / "m")
+
+
+def test_a_model_without_a_digest_and_with_positions_as_floats_is_read_as_before(trained, tmp_path):
+    head, arrays = read_model(trained[1])
+    for name in ("filter/kept", "no_graph/kept", "wan_logistic/pairs"):
+        arrays[name] = arrays[name].astype(np.float32)
+    metadata = {"shiftstate.attribution": json.dumps(head)}
+    (tmp_path / "m").write_bytes(save({name: np.ascontiguousarray(one) for name, one in arrays.items()}, metadata))
+    p = Attributor.load(tmp_path / "m").predict_proba([book(1, 7)])
+    assert np.array_equal(p, trained[0].predict_proba([book(1, 7)]))
+
+
+WRONG = {"none": None, "text": "x", "list": [], "nested": [[]], "table": {}, "nan": float("nan"), "huge": 10**400}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["settings", "settings/length", "settings/model", "settings/words", "authors", "authors/0", "words", "words/0",
+     "titles", "titles/0", "recommended", "why", "held_out", "held_out/combined", "held_out/svm/accuracy",
+     "held_out/combined/calibration_error", "verifier", "verifier/0", "verifier/1/0", "calibrations",
+     "calibrations/svm", "calibrations/svm/0", "calibrations/combined/7", "authors/1=ann", "held_out/svm/accuracy=-1",
+     "calibrations/svm/0=-1", "calibrations/svm/1=2", "settings/length=5", "recommended=nobody", "words/1=man"],
+)  # fmt: skip
+def test_edited_settings_of_a_model_are_one_line_that_names_the_file(trained, tmp_path, path):
+    path, _, given = path.partition("=")
+    keys = [int(key) if key.isdigit() else key for key in path.split("/")]
+    changes = [int(given) if given.lstrip("-").isdigit() else given] if given else [*WRONG.values(), KeyError]
+    for change in changes:
+        head, arrays = read_model(trained[1])
+        place = head
+        for key in keys[:-1]:
+            place = place[key]
+        if change is KeyError:
+            del place[keys[-1]]
+        elif type(change) is type(place[keys[-1]]) and not given:
+            continue
+        else:
+            place[keys[-1]] = change
+        write_model(tmp_path / "edited", head, arrays)
+        with pytest.raises(ValueError, match="edited is no attribution model") as error:
+            Attributor.load(tmp_path / "edited")
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_raise(trained, tmp_path, value):
+    head, arrays = read_model(trained[1])
+    unknown = {"strangers/present", "strangers/absent", "impostors/present", "impostors/absent"}  # NaN is "not known"
+    for name in arrays:
+        if arrays[name].dtype.kind == "f" and (name not in unknown or value == np.inf):
+            changed = arrays[name].copy()
+            changed.flat[-1] = value
+            write_model(tmp_path / "edited", head, {**arrays, name: changed})
+            with pytest.raises(ValueError, match=r"NaN or infinity|outside of 0 to 1"):
+                Attributor.load(tmp_path / "edited")
+
+
+def test_arrays_of_other_shapes_dtypes_or_names_raise(trained, tmp_path):
+    head, arrays = read_model(trained[1])
+    for name, array in arrays.items():
+        other = array.astype(np.float64 if array.dtype == np.float32 else np.float32)
+        edits = [{name: array[:-1]}, {name: array[:0]}, {name: other if array.dtype != np.int64 else array - 1}]
+        edits += [{f"{name}x": array}]
+        if name.endswith(("deviation", "scale")):
+            edits.append({name: np.zeros_like(array)})
+        for edit in edits:
+            write_model(tmp_path / "edited", head, {**arrays, **edit})
+            with pytest.raises(ValueError, match="edited is no attribution model"):
+                Attributor.load(tmp_path / "edited")
+        write_model(tmp_path / "edited", head, {key: one for key, one in arrays.items() if key != name})
+        with pytest.raises(ValueError, match="edited is no attribution model"):
+            Attributor.load(tmp_path / "edited")
+
+
+def test_weights_that_overflow_give_no_answer(trained, tmp_path):
+    head, arrays = read_model(trained[1])
+    write_model(tmp_path / "edited", head, {**arrays, "svm/deviation": np.full_like(arrays["svm/deviation"], 1e-44)})
+    edited = Attributor.load(tmp_path / "edited")
+    with pytest.raises(ValueError, match="svm gives probabilities that are no numbers"):
+        edited.logarithms(edited.cut(book(1, 7)), "svm")
+    write_model(tmp_path / "edited", head, {**arrays, "scaling/mean": np.full_like(arrays["scaling/mean"], 3e38)})
+    with pytest.raises(ValueError, match="z-scores of the text are no numbers"):
+        Attributor.load(tmp_path / "edited").same_author(book(1, 7), book(1, 8))

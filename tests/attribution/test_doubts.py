@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.metrics import roc_auc_score
 
 from shiftstate.attribution.certainty.calibration import Calibration, Judged
 from shiftstate.attribution.certainty.hands import SHORTEST_PART, change_of_hand
-from shiftstate.attribution.certainty.strangers import fit_of, learn_strangers
+from shiftstate.attribution.certainty.strangers import SIZES, Known, fit_of, learn_strangers
 from shiftstate.attribution.certainty.trust import gap, most_trusted, why
 from shiftstate.attribution.evaluation.two_hands import measure_hands
 from shiftstate.attribution.labels import plain, render_names
@@ -61,6 +62,22 @@ def test_strangers_fit_less_well_than_authors_fit_their_own_texts():
     assert known.as_high(0.0, 16) == 1
     assert known.threshold(16) <= np.nanquantile(known.absent[2], 0.95) < np.nanmin(known.present[2])
     assert fit_of(np.log([[0.5, 0.5], [0.9, 0.1]])) == pytest.approx(np.sqrt(0.45))
+
+
+def test_the_auc_of_the_strangers_test_is_that_of_all_pairs_and_ties_count_half():
+    present, absent = (np.full((len(SIZES), 3), np.nan) for _ in range(2))
+    present[1], absent[1] = [0.9, 0.5, 0.3], [0.5, 0.2, np.nan]
+    (found,) = Known(present, absent).power()
+    assert found["pieces"] == SIZES[1]
+    assert found["auc"] == (2 + 0.5 + 1 + 1) / 6  # 0.9 wins twice, 0.5 once and half, 0.3 once
+    draw = np.random.default_rng(0)
+    present, absent = draw.integers(5, size=(2, len(SIZES), 40)) / 5 + np.array([0.2, 0])[:, None, None]
+    for found, own, strange in zip(Known(present, absent).power(), present, absent, strict=True):
+        truth = np.repeat([True, False], 40)
+        assert found["auc"] == pytest.approx(roc_auc_score(truth, [*own, *strange]))
+        threshold = min(np.quantile(own, 0.05), np.quantile(strange, 0.95))
+        assert found["strangers_found"] == sum(strange < threshold) / 40
+        assert found["own_refused"] == sum(own < threshold) / 40
 
 
 def test_with_two_authors_nothing_is_known_of_strangers():

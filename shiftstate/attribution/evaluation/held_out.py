@@ -2,17 +2,16 @@
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from threadpoolctl import threadpool_limits
 
 from shiftstate.attribution.attributor import check_lengths
 from shiftstate.attribution.folds import Fold, check_held_out, deal, leave_one_out, score_fold
@@ -22,12 +21,17 @@ from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
 from shiftstate.attribution.threads import one_thread
 from shiftstate.attribution.word_choice import WordChoice, choose_words
 from shiftstate.checks import check_whole
-from shiftstate.errors import keep
+from shiftstate.errors import SweepError, keep
 from shiftstate.files import make_directory, remove_leftovers, write_whole
+from shiftstate.machine.running.engines import make_engine
+from shiftstate.machine.running.lock import locked
+from shiftstate.machine.running.sweep import sweep
 from shiftstate.texts.array_file import load_arrays
 
 FORMAT = 3
 """Changes with the models: folds of another version are not taken over."""
+SHARED = ".pieces.npz"
+"""What workers read; gone after the run."""
 Say = Callable[[str], None]
 
 
@@ -81,17 +85,23 @@ def hold_out(
     given = Given(cuts, library.author, len(library.names), choice)
     place = out / "folds"
     make_directory(place)
-    remove_leftovers(place)
     recipe = _fingerprint(library, choice.words, length, dealt)
     files = {fold: place / f"{recipe}-{number:03d}.npz" for number, fold in enumerate(dealt)}
-    missing = [fold for fold, file in files.items() if not file.exists()]
-    if len(missing) < len(dealt):
-        keep()
-    say(f"{len(dealt)} folds, {len(dealt) - len(missing)} were there")
-    for number, (fold, scores) in enumerate(_compute(given, missing, workers, out), 1):
-        write_whole(files[fold], _packed(scores))
-        keep()
-        say(f"fold {number} of {len(missing)}: {library.titles[fold[0]]}{' …' if len(fold) > 1 else ''}")
+    with locked(place):
+        remove_leftovers(place)
+        (place / SHARED).unlink(missing_ok=True)  # of a run that was killed
+        missing = [fold for fold, file in files.items() if not file.exists()]
+        if len(missing) < len(dealt):
+            keep()
+        say(f"{len(dealt)} folds, {len(dealt) - len(missing)} were there")
+        number = count(1)
+
+        def finished(fold: Fold, scores: Scored) -> None:
+            write_whole(files[fold], _packed(scores))
+            keep()
+            say(f"fold {next(number)} of {len(missing)}: {library.titles[fold[0]]}{' …' if len(fold) > 1 else ''}")
+
+        _compute(given, missing, workers, place / SHARED, finished)
     return _gather(library, choice, length, cuts, files)
 
 
@@ -140,57 +150,66 @@ class Given:
         """The scores of one fold by all models."""
         return score_fold(self.cuts[0], self.author, self.size, fold, list(MODELS), self.choice, self.cuts[1:])
 
+    def to_bytes(self) -> bytes:
+        """All of it as an npz file, for other processes."""
+        arrays: dict[str, NDArray[np.generic]] = {
+            "author": self.author,
+            "size": np.array(self.size),
+            "words": np.array(self.choice.words),
+            "number": np.array(self.choice.number),
+        }
+        if self.choice.totals is not None:
+            arrays["totals"] = self.choice.totals
+        for number, cut in enumerate(self.cuts):
+            parts = {"data": cut.pairs.data, "indices": cut.pairs.indices, "indptr": cut.pairs.indptr}
+            parts |= {"counts": cut.counts, "text": cut.text}
+            arrays |= {f"{number}/{key}": value for key, value in parts.items()}
+        return _npz(arrays)
 
-def _compute(given: Given, folds: Sequence[Fold], workers: int, out: Path) -> Iterator[tuple[Fold, Scored]]:
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Given":
+        """What `to_bytes` wrote."""
+        cuts = []
+        for number in (0, 1):
+            counts, data, indices, indptr, text = (
+                arrays[f"{number}/{key}"] for key in ("counts", "data", "indices", "indptr", "text")
+            )
+            pairs = csr_matrix((data, indices, indptr), shape=(len(text), counts.shape[1] ** 2))
+            cuts.append(Pieces(counts, pairs, text))
+        choice = WordChoice(arrays["words"].tolist(), int(arrays["number"]), arrays.get("totals"))
+        return cls(cuts, arrays["author"], int(arrays["size"]), choice)
+
+
+def _compute(
+    given: Given, folds: Sequence[Fold], workers: int, shared: Path, finished: Callable[[Fold, Scored], None]
+) -> None:
+    """Score the folds, here or in processes of the machine's engine; each is handed to ``finished`` as it is done."""
     if workers == 1 or len(folds) < 2:
         for fold in folds:
             with one_thread():
                 scored = given.score(fold)
-            yield fold, scored
+            finished(fold, scored)
         return
-    shared = out / "folds" / ".pieces.npz"
-    write_whole(shared, _packed_pieces(given.cuts))
-    rest = (given.author, given.size, given.choice)
+    write_whole(shared, given.to_bytes())
     try:
-        with ProcessPoolExecutor(workers, get_context("spawn"), _start, (str(shared), *rest)) as pool:
-            waiting = {pool.submit(_work, fold): fold for fold in folds}
-            for done in as_completed(waiting):
-                yield waiting[done], done.result()
+        sweep(folds, make_engine("local", min(workers, len(folds))), finished, task=partial(_work, str(shared)))
+    except SweepError as error:
+        if isinstance(error.__cause__, ValueError):
+            raise ValueError(str(error.__cause__)) from None
+        raise
     finally:
         shared.unlink(missing_ok=True)
 
 
-_given: Given | None = None
+_given: dict[str, Given] = {}
+"""In a worker: what all folds share, by its file."""
 
 
-def _start(shared: str, author: NDArray[np.int64], size: int, choice: WordChoice) -> None:
-    """In a worker: read what all folds share."""
-    global _given
-    torch.set_num_threads(1)  # of one process among several: more would wait for each other
-    threadpool_limits(1)
-    arrays = load_arrays(shared, "pieces of texts")
-    cuts = []
-    for number in (0, 1):
-        counts, data, indices, indptr, text = (
-            arrays[f"{number}/{key}"] for key in ("counts", "data", "indices", "indptr", "text")
-        )
-        pairs = csr_matrix((data, indices, indptr), shape=(len(text), counts.shape[1] ** 2))
-        cuts.append(Pieces(counts, pairs, text))  # type: ignore[arg-type]
-    _given = Given(cuts, author, size, choice)
-
-
-def _work(fold: Fold) -> Scored:
-    if _given is None:
-        raise RuntimeError("the worker was not started")
-    return _given.score(fold)
-
-
-def _packed_pieces(cuts: Iterable[Pieces]) -> bytes:
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for number, cut in enumerate(cuts):
-        parts = {"data": cut.pairs.data, "indices": cut.pairs.indices, "indptr": cut.pairs.indptr}
-        arrays |= {f"{number}/{key}": value for key, value in {"counts": cut.counts, "text": cut.text, **parts}.items()}
-    return _npz(arrays)
+def _work(shared: str, fold: Fold) -> Scored:
+    with one_thread():
+        if shared not in _given:
+            _given[shared] = Given.from_arrays(load_arrays(shared, "pieces of texts"))
+        return _given[shared].score(fold)
 
 
 def _packed(scores: Scored) -> bytes:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.attribution.attributor import COMBINED
 from shiftstate.attribution.certainty.calibration import cross_calibrate
 from shiftstate.attribution.certainty.impostors import Impostors, learn_impostors
 from shiftstate.attribution.certainty.strangers import learn_strangers
@@ -15,6 +14,7 @@ from shiftstate.attribution.evaluation.two_hands import measure_hands
 from shiftstate.attribution.metrics import answer_metrics, bootstrap
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
+from shiftstate.attribution.stored import COMBINED
 from shiftstate.attribution.verification import evaluate_verifier
 
 FREQUENCIES = "frequencies"

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shiftstate.attribution.models.base import Model, standardize, z_scores
+from shiftstate.attribution.models.base import Model, scaling_shapes, standardize, z_scores
 from shiftstate.attribution.pieces import Pieces
 
 
@@ -22,6 +22,10 @@ class Delta(Model):
         z = z_scores(pieces, self.learned)
         self.learned["centres"] = np.stack([z[author == one].mean(0) for one in range(num_authors)])
         return self
+
+    def shapes(self, num_authors: int, num_words: int) -> dict[str, tuple[int, ...]]:
+        """One centre per author."""
+        return {**scaling_shapes(num_words), "centres": (num_authors, num_words)}
 
     def scores(self, pieces: Pieces) -> NDArray[np.float64]:
         """Cosines, −1 … 1."""

@@ -38,6 +38,10 @@ class WanEntropy(Model):
         self.learned = {"logarithms": np.log(chains).reshape(num_authors, -1).astype(np.float32)}
         return self
 
+    def shapes(self, num_authors: int, num_words: int) -> dict[str, tuple[int, ...]]:
+        """One chain per author."""
+        return {"logarithms": (num_authors, num_words**2)}
+
     def scores(self, pieces: Pieces) -> NDArray[np.float64]:
         """Negative relative entropies, up to the piece's own entropy."""
         products: NDArray[np.float64] = np.asarray(pieces.pairs @ self.learned["logarithms"].T, dtype=np.float64)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shiftstate.attribution.models.base import Array, Model, standardize, z_scores
+from shiftstate.attribution.models.base import Model, scaling_shapes, standardize, z_scores
 from shiftstate.attribution.models.linear import log_softmax
 from shiftstate.attribution.pieces import Pieces
 from shiftstate.graphs import Shift
@@ -36,7 +36,7 @@ class GraphFilter(Model):
         """Train on the pooled network of all pieces."""
         graph = self._graph(pieces)
         self.learned = standardize(pieces)
-        self.learned |= {"adjacency": graph.adjacency.astype(np.float32), "kept": graph.kept.astype(np.float32)}
+        self.learned |= {"adjacency": graph.adjacency.astype(np.float32), "kept": graph.kept}
         train = SimpleNamespace(x=self._signals(pieces), y=torch.from_numpy(author))
         data = SimpleNamespace(train=train, valid=SimpleNamespace(x=train.x[:64], y=train.y[:64]), test=None)
         batch = min(BATCH, max(1, len(author) // 4))
@@ -59,6 +59,21 @@ class GraphFilter(Model):
         self.learned |= {f"net.{name}": value.numpy() for name, value in net.state_dict().items()}
         return self
 
+    def shapes(self, num_authors: int, num_words: int) -> dict[str, tuple[int, ...]]:
+        """Of the graph over the kept words, and of the network on it."""
+        nodes = self.learned["kept"].size
+        state = self._network(nodes, num_authors).state_dict()
+        return {
+            **scaling_shapes(num_words),
+            "kept": (nodes,),
+            "adjacency": (nodes, nodes),
+            **{f"net.{name}": tuple(value.shape) for name, value in state.items()},
+        }
+
+    def positions(self, num_words: int) -> dict[str, int]:
+        """The words that are nodes."""
+        return {"kept": num_words}
+
     def scores(self, pieces: Pieces) -> NDArray[np.float64]:
         """Logarithms of probabilities."""
         weights = {
@@ -66,16 +81,14 @@ class GraphFilter(Model):
             for name, value in self.learned.items()
             if name.startswith("net.")
         }
-        bias = next(value for name, value in weights.items() if name.endswith("bias") and name.startswith("readout"))
-        net = self._network(len(self.learned["kept"]), len(bias))
+        net = self._network(len(self.learned["kept"]), len(weights["readout.linear.bias"]))
         net.load_state_dict(weights)
         net.eval()
         with torch.no_grad():
             return log_softmax(net(self._signals(pieces), self._shift()).double().numpy())
 
     def _signals(self, pieces: Pieces) -> torch.Tensor:
-        kept: Array = self.learned["kept"]
-        return torch.from_numpy(z_scores(pieces, self.learned)[:, kept.astype(np.int64), None])
+        return torch.from_numpy(z_scores(pieces, self.learned)[:, self.learned["kept"], None])
 
     def _shift(self) -> Shift:
         return Shift.from_matrix(torch.from_numpy(self.learned["adjacency"]))

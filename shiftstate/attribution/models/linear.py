@@ -1,11 +1,14 @@
 """Linear models: logistic regression and support vectors on frequencies, logistic regression on word pairs."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from shiftstate.attribution.models.base import Array, Model, standardize, z_scores
+from shiftstate.attribution.models.base import Array, Model, scaling_shapes, standardize, z_scores
 from shiftstate.attribution.pieces import Pieces
 
 
@@ -14,6 +17,10 @@ class Logistic(Model):
 
     title = "logistic regression"
     C = 0.1
+
+    def shapes(self, num_authors: int, num_words: int) -> dict[str, tuple[int, ...]]:
+        """One row of weights per author."""
+        return {**scaling_shapes(num_words), **linear_shapes(num_authors, num_words)}
 
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "Logistic":
         """Fit by scikit-learn."""
@@ -34,6 +41,10 @@ class SupportVectors(Model):
 
     title = "support vector machine"
     C = 0.006
+
+    def shapes(self, num_authors: int, num_words: int) -> dict[str, tuple[int, ...]]:
+        """One row of weights per author."""
+        return {**scaling_shapes(num_words), **linear_shapes(num_authors, num_words)}
 
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "SupportVectors":
         """Minimize by L-BFGS: smooth and convex, so there is one answer."""
@@ -72,6 +83,15 @@ class PairLogistic(Model):
     C = 0.01
     number = 10_000
 
+    def shapes(self, num_authors: int, num_words: int) -> dict[str, tuple[int, ...]]:
+        """One row of weights per author, over the chosen pairs."""
+        pairs = self.learned["pairs"].size
+        return {"pairs": (pairs,), "mean": (pairs,), "scale": (pairs,), **linear_shapes(num_authors, pairs)}
+
+    def positions(self, num_words: int) -> dict[str, int]:
+        """The chosen pairs."""
+        return {"pairs": num_words**2}
+
     def fit(self, pieces: Pieces, author: NDArray[np.int64], num_authors: int) -> "PairLogistic":
         """Choose the pairs, then fit by scikit-learn."""
         total = np.asarray(pieces.pairs.sum(0)).ravel()
@@ -80,7 +100,7 @@ class PairLogistic(Model):
         scale = np.sqrt(roots.std(0))
         spread = np.sqrt(float(scale.dot(scale)) / max(1, len(scale)))  # the deviation of √w / scale is scale
         self.learned = {
-            "pairs": chosen.astype(np.float32),
+            "pairs": chosen,  # float32 would round the positions of long lists
             "mean": roots.mean(0),
             "scale": np.where(scale > 0, scale * spread, 1).astype(np.float32),
         }
@@ -89,7 +109,7 @@ class PairLogistic(Model):
 
     def scores(self, pieces: Pieces) -> NDArray[np.float64]:
         """Logarithms of probabilities."""
-        roots = self._roots(pieces, self.learned["pairs"].astype(np.int64))
+        roots = self._roots(pieces, self.learned["pairs"])
         return log_softmax(linear(self._features(roots), self.learned))
 
     def _roots(self, pieces: Pieces, chosen: NDArray[np.int64]) -> Array:
@@ -115,7 +135,12 @@ def logistic(x: Array, author: NDArray[np.int64], num_authors: int, C: float) ->
     return {"weights": weights.astype(np.float32), "bias": np.zeros(num_authors, dtype=np.float32)}
 
 
-def linear(x: Array, learned: dict[str, Array]) -> NDArray[np.float64]:
+def linear_shapes(num_authors: int, features: int) -> dict[str, tuple[int, ...]]:
+    """Of the W and b of `linear`."""
+    return {"weights": (num_authors, features), "bias": (num_authors,)}
+
+
+def linear(x: Array, learned: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
     """W x + b."""
     values: NDArray[np.float64] = (x @ learned["weights"].T + learned["bias"]).astype(np.float64)
     return values
