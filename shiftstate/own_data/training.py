@@ -74,7 +74,7 @@ def check_settings(settings: TrainSettings) -> None:
         for K in settings.K:
             if K is not None and K < 0:
                 raise ValueError(f"--K has {K}; expected filter orders of 0 or more")
-            make_estimator(settings, filter, K, settings.seed).check_arguments()
+            make_estimator(settings, filter, K, settings.seed).reported()
 
 
 def describe(problem: Problem) -> str:

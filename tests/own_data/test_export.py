@@ -6,7 +6,7 @@ import torch
 
 from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, SignalRegressor
 from shiftstate.graphs import Shift
-from shiftstate.own_data.exporting import Function, export
+from shiftstate.own_data.exporting import export
 from tests.own_data.towns import run
 
 onnx = pytest.importorskip("onnx")
@@ -65,33 +65,6 @@ def test_a_program_of_torch_is_read_again_and_answers_as_the_run(tmp_path, kind)
     found = torch.export.load(tmp_path / "m.pt2").module()(torch.from_numpy(x)).detach().numpy()
     answer = made.predict_proba if kind == "signal-classification" else made.predict
     np.testing.assert_allclose(found.reshape(answer(shift, x).shape), answer(shift, x), atol=1e-4)
-
-
-@pytest.mark.parametrize("scale", ["rows", "unit", "standard", "none"])
-def test_features_are_scaled_in_the_function_as_in_the_run(scale):
-    random = np.random.default_rng(0)
-    shift = Shift.from_edges(np.concatenate([RING, RING[::-1]], 1))
-    x = random.normal(size=(N, 3)) * [1, 10, 100] + 5
-    x[2] = 0  # a row without a sum is left as it is
-    made = NodeRegressor("gcnn", K=2, epochs=2, channels=4, scale=scale).fit(shift, x, np.arange(N) / 3)
-    assert made.scaler_.kind == scale
-    function = Function(made, made._normalized(shift))
-    found = function(torch.from_numpy(x.astype(np.float32))).detach().numpy()[:, 0]
-    np.testing.assert_allclose(found, made.predict(shift, x), rtol=1e-4, atol=1e-4)
-    scaled = function._scaled(torch.from_numpy(x.astype(np.float32))).numpy()
-    if scale == "rows":
-        np.testing.assert_allclose(np.abs(scaled).sum(1), np.arange(N) != 2, atol=1e-5)
-
-
-def test_a_run_scaled_by_rows_is_exported(tmp_path):
-    random = np.random.default_rng(0)
-    ends = np.concatenate([RING, RING[::-1]], 1)
-    shift = Shift.from_edges(ends)
-    made = NodeRegressor("gcnn", K=2, epochs=2, scale="rows").fit(shift, random.poisson(3, (N, 3)), np.arange(N) / 3)
-    made.save(tmp_path / "model.safetensors")
-    np.savez(tmp_path / "graph.npz", edges=ends, weight=np.ones(2 * N), names=np.array([str(i) for i in range(N)]))
-    (line,) = export(tmp_path, None, tmp_path / "m.pt2")
-    assert "it answers the same" in line
 
 
 def test_a_file_must_be_named_and_its_folder_be_there(tmp_path):

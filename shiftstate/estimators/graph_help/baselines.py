@@ -72,12 +72,8 @@ def seasonal_mean(values: Values, made: Sequence[int], horizons: Sequence[int], 
 
 
 def linear_per_node(values: Values, made: Sequence[int], horizons: Sequence[int], first: int, history: int) -> Values:
-    """A ridge regression on a node's own last values, one for every node and horizon.
-
-    A node without a number to learn from gets the mean of all others.
-    """
-    overall = float(np.nanmean(values[:first]))
-    filled = np.nan_to_num(_carried(values), nan=overall)
+    """A ridge regression on a node's own last values, one for every node and horizon."""
+    filled = np.nan_to_num(_carried(values), nan=float(np.nanmean(values[:first])))
     nodes = values.shape[1]
     forecast = np.empty((len(made), len(horizons), nodes))
     for place, horizon in enumerate(horizons):
@@ -85,8 +81,8 @@ def linear_per_node(values: Values, made: Sequence[int], horizons: Sequence[int]
         for node in range(nodes):
             rows = np.lib.stride_tricks.sliding_window_view(filled[:, node], history)  # row t ends at time t+history−1
             told = ~np.isnan(values[times + horizon, node])
-            if not told.any():
-                forecast[:, place, node] = overall
+            if not told.any():  # a node of which nothing was known: the mean of all
+                forecast[:, place, node] = np.nanmean(values[:first])
                 continue
             model = Ridge(alpha=1.0).fit(rows[times - history + 1][told], values[times + horizon, node][told])
             forecast[:, place, node] = model.predict(rows[np.asarray(made) - history + 1])

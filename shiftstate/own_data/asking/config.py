@@ -108,8 +108,6 @@ def _list(where: str, kind: type, value: Any) -> tuple[Any, ...]:
     """Several values: a list of a file, or words with commas between."""
     parts = value if isinstance(value, list) else [one.strip() for one in str(value).split(",")]
     try:
-        if kind is int and not all(isinstance(one, str | int) and not isinstance(one, bool) for one in parts):
-            raise ValueError("a list of a file may hold 2.7, of which int() would make 2")
         return tuple(kind(one) for one in parts if one != "" or kind is str)
     except (TypeError, ValueError):
         words = {int: "whole numbers", float: "numbers", str: "words"}[kind]
