@@ -35,7 +35,7 @@ def called(*words, folder):
         from tests.hostile.judging import _called
 
         os.chdir(folder)
-        code, out, err = _called([str(word) for word in words], folder)
+        code, _, err = _called([str(word) for word in words], folder)
         os.write(2, err.encode()) if code else None
         os._exit(code)
     assert os.waitpid(child, 0)[1] == 0, words
