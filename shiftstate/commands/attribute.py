@@ -44,8 +44,10 @@ def train(
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.library import read_library
     from shiftstate.attribution.model_file import check_place
+    from shiftstate.files import check_output
 
     check_place(out)
+    check_output(out, texts.rglob("*"))
     with _speaking() as say:
         _warn(length, say)
         attributor = Attributor(words, length, model).fit_library(read_library(texts, say), say)
@@ -78,7 +80,7 @@ def predict(
     from shiftstate.attribution.answers.verdict import give_verdict
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.model_file import check_place
-    from shiftstate.files import write_whole
+    from shiftstate.files import check_output, write_whole
     from shiftstate.texts.readers import boilerplate_left, list_documents, read_document, without_boilerplate
 
     if not 0 <= sure <= 1:
@@ -86,6 +88,7 @@ def predict(
     for path in (page, json):
         if path is not None:
             check_place(path)
+            check_output(path, [model, *text], "--page and --json")
     attributor = Attributor.load(model)
     if reference is not None:
         attributor.add_reference([read_document(path) for path in list_documents(reference)])

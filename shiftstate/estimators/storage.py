@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
@@ -64,7 +65,9 @@ def read_estimator(path: str | os.PathLike[str]) -> Estimator:
     check_schema(path, described, table({"task": known, "arguments": entries(anything), "fitted": entries(anything)}))
     kind = _ESTIMATORS[described["task"]]
     check_schema(
-        path, described, table({"task": known, "arguments": _arguments(kind), "fitted": _fitted(len(tensors))})
+        path,
+        described,
+        table({"task": known, "arguments": _arguments(described["task"]), "fitted": _fitted(len(tensors))}),
     )
     try:
         estimator = kind(**described["arguments"])
@@ -103,8 +106,10 @@ def check_stored(
             raise ValueError(f"{name} has {len(held)} entries; expected {count}, as its tensors have")
 
 
-def _arguments(kind: type[Estimator]) -> Schema:
+@cache
+def _arguments(task: str) -> Schema:
     """Every argument by its type; ``verbose`` may be a number, as in scikit-learn."""
+    kind = _ESTIMATORS[task]
     hints = {one: hint for one, hint in get_type_hints(kind).items() if one in kind().get_params(deep=False)}
     special = {"verbose": either(flag, whole(), nothing), "device": _device, "filter": word(tuple(LAYERS))}
     return table({}, {name: special.get(name) or of_type(hint) for name, hint in hints.items()})

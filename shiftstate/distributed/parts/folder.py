@@ -126,10 +126,14 @@ def read_part(folder: Path, manifest: Manifest, rank: int) -> tuple[GraphPart, l
     entry = manifest.parts[rank]
     path, advice = folder / entry.file, "partition the graph again"
     check_unchanged(path, entry.sha256, MANIFEST, advice)
-    _, found = read_tensors(path, f"a part written by {WRITER}")
+    metadata, found = read_tensors(path, f"a part written by {WRITER}")
+    if metadata.get("shiftstate.graph") != manifest.graph:
+        raise ValueError(f"{path} is a part of another graph than {folder / MANIFEST} names; {advice}")
     try:
         arrays = {name: tensor.numpy() for name, tensor in found.items()}
         halves = [Half(*(arrays[f"{side}.{name}"] for name in FIELDS)) for side in SIDES]
+        if not _is_index(arrays["interior"], manifest.num_nodes + 1) or len(arrays["interior"]) != 1:
+            raise ValueError("'interior' is no count")
         part = GraphPart(arrays["nodes"], int(arrays["interior"][0]), *halves)
         names = _as_names(arrays) if "names.bytes" in arrays else None
         fits = _fits(part, manifest, entry) and (names is None or len(names) == entry.nodes)
@@ -163,6 +167,7 @@ def _fits(part: GraphPart, manifest: Manifest, entry: PartEntry) -> bool:
             and half.crow[-1] == len(half.col) == len(half.values)
             and half.values.ndim == 1
             and half.values.dtype.kind == "f"
+            and half.values.dtype == part.rows.values.dtype
             for half in (part.rows, part.columns)
         )
         and entry.halo == int(part.rows.received.sum())

@@ -55,10 +55,11 @@ def read_metrics(out: Path) -> dict[str, Any]:
 
 def read_settings(out: Path) -> dict[str, Any]:
     """What settings.json of a run holds."""
-    found: dict[str, Any] = read_json(out / "settings.json", FINISHED, of_fields(TrainSettings))
+    found: dict[str, Any] = read_json(out / "settings.json", FINISHED, _SETTINGS)
     return found
 
 
+_SETTINGS = of_fields(TrainSettings)
 _SCORES, _ENDS = entries(number()), items(number(), 2, 2)
 _METRICS = table(
     {
