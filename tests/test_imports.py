@@ -43,7 +43,7 @@ BESIDE = {
     "attribution": {*ORDER[: ORDER.index("studies")], "pictures", "texts"},  # it evaluates by the machine's engines
     "lens": {"checks", "places", "graphs", "filters", "layers"},
     "stability": {"lens"},
-    "tables": {"checks", "files", "graphs"},
+    "tables": {"checks", "files", "limits", "graphs"},
     "own_data": {*ORDER[: ORDER.index("studies")], "tables", "pictures", "lens"},  # the front: it runs on the machine
     "pyg": {"checks", "graphs", "filters", "layers"},
     "distributed": {

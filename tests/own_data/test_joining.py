@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shiftstate.own_data.asking.config import settings_of
-from shiftstate.own_data.predicting import stored_graph
+from shiftstate.own_data.predicting import _graph, stored_graph
 from shiftstate.own_data.reading.problems import read_problem
 from tests.own_data.towns import N, node_words, run, table
 
@@ -111,3 +111,11 @@ def test_a_truncated_or_changed_graph_of_a_run_is_named(tmp_path):
         np.savez(tmp_path / "graph.npz", **{"edges": ends, "weight": np.ones(2), "names": names} | change)
         with pytest.raises(ValueError, match=r"graph.npz cannot be read .*; expected the directory of a finished run"):
             stored_graph(tmp_path)
+
+
+def test_another_graph_is_read_with_the_columns_of_the_training(tmp_path):
+    table(tmp_path / "edges.csv", ["when", "one", "two", "far"], [(1, "a", "b", 2.5), (1, "b", "c", 4)])
+    asked = {"source": "one", "destination": "two", "weight": "far", "directed": True}
+    shift, names = _graph(tmp_path, tmp_path / "edges.csv", asked, None, lambda line: None)
+    assert names == ["a", "b", "c"]
+    np.testing.assert_array_equal(shift.to_dense().numpy(), [[0, 0, 0], [2.5, 0, 0], [0, 4, 0]])

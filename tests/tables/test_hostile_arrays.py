@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 
-from shiftstate.tables import read_graph, read_matrix, read_table
+from shiftstate.tables import read_blocks, read_graph, read_matrix, read_table
 from shiftstate.tables.arrays import read_arrays
 
 S = sp.coo_array(np.array([[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 3], [0, 0, 3, 0]], float))
@@ -107,6 +107,17 @@ def test_a_parquet_file_of_many_repeated_rows_is_not_unpacked(tmp_path, monkeypa
     pyarrow.parquet.write_table(pa.table({"x": np.zeros(200_000)}), tmp_path / "a.parquet")
     with pytest.raises(ValueError, match=r"a.parquet: a table of 200,000 rows would take 2 MB; expected at most 1 MB"):
         read_table(tmp_path / "a.parquet")
+
+
+def test_a_long_word_that_repeats_in_a_parquet_file_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("shiftstate.limits.SMALL_BYTES", 1_000_000)
+    words = pa.DictionaryArray.from_arrays(np.zeros(400, np.int32), ["x" * 10_000])
+    pyarrow.parquet.write_table(pa.table({"word": words.dictionary_decode()}), tmp_path / "a.parquet")
+    for read in (read_table, lambda path: list(read_blocks(path))):
+        with pytest.raises(ValueError, match=r"a.parquet: column 'word' would take 4 MB; expected at most 1 MB"):
+            read(tmp_path / "a.parquet")
+    monkeypatch.undo()
+    assert {*read_table(tmp_path / "a.parquet").strings("word")} == {"x" * 10_000}
 
 
 def test_an_edge_to_a_huge_position_takes_no_memory(tmp_path):
