@@ -23,6 +23,7 @@ def test_a_run_on_nodes_leaves_model_predictions_metrics_and_pictures(files):
     assert {file.name for file in (files / "run").iterdir()} == {
         "confusion.svg",
         "curves.svg",
+        "data.json",
         "graph.npz",
         "metrics.json",
         "model.safetensors",
