@@ -22,7 +22,6 @@ from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
 from shiftstate.attribution.threads import one_thread
 from shiftstate.attribution.word_choice import WordChoice, choose_words
 from shiftstate.checks import check_whole
-from shiftstate.errors import keep
 from shiftstate.files import make_directory, remove_leftovers, write_whole
 from shiftstate.texts.array_file import load_arrays
 
@@ -85,12 +84,9 @@ def hold_out(
     recipe = _fingerprint(library, choice.words, length, dealt)
     files = {fold: place / f"{recipe}-{number:03d}.npz" for number, fold in enumerate(dealt)}
     missing = [fold for fold, file in files.items() if not file.exists()]
-    if len(missing) < len(dealt):
-        keep()
     say(f"{len(dealt)} folds, {len(dealt) - len(missing)} were there")
     for number, (fold, scores) in enumerate(_compute(given, missing, workers, out), 1):
         write_whole(files[fold], _packed(scores))
-        keep()
         say(f"fold {number} of {len(missing)}: {library.titles[fold[0]]}{' …' if len(fold) > 1 else ''}")
     return _gather(library, choice, length, cuts, files)
 

@@ -133,7 +133,8 @@ class TrainSettings:
             same: files of data whose content is known to be the same: these may lie elsewhere.
         """
         own = self.as_dict()
-        names = [name for name in own if name != "out" and stored.get(name) != own[name]]
+        usual = {one.name: one.default for one in fields(self)}  # of keys that older runs do not have
+        names = [name for name in own if name != "out" and stored.get(name, usual[name]) != own[name]]
         return [name for name in names if name not in same or _ending(stored.get(name)) != _ending(own[name])]
 
 
