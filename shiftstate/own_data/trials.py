@@ -110,14 +110,20 @@ def problem_of(settings: TrainSettings, data: Mapping[str, str] | None = None, s
     key = json.dumps([settings.as_dict(), dict(data)], sort_keys=True)
     if key not in _read:
         problem = read_problem(settings, say)
-        for name in changed(data, fingerprints(settings.files())):
-            raise ValueError(
-                f"{settings.files()[name]} has changed since the run began; expected the file that the run learns from"
-            )
+        check_data(settings, data)
         if len(_read) > 20:
             _read.clear()
         _read[key] = problem
     return _read[key]
+
+
+def check_data(settings: TrainSettings, data: Mapping[str, str] | None) -> None:
+    """Raise if a file has another content than it had; runs of older versions do not tell."""
+    files = settings.files()
+    for name in changed(data, fingerprints(files)):
+        raise ValueError(
+            f"{files.get(name, name)} has changed since the run began; expected the file that the run learns from"
+        )
 
 
 def work(unit: Unit) -> Trained:

@@ -98,7 +98,6 @@ def hold_out(
 
         def finished(fold: Fold, scores: Scored) -> None:
             write_whole(files[fold], _packed(scores))
-            keep()
             say(f"fold {next(number)} of {len(missing)}: {library.titles[fold[0]]}{' …' if len(fold) > 1 else ''}")
 
         _compute(given, missing, workers, place / SHARED, finished)
