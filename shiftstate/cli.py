@@ -72,6 +72,8 @@ def _arguments(given: list[str]) -> list[str]:
 
 
 def _fail(message: str, code: int) -> NoReturn:
+    from shiftstate.files import printable
+
     if message:  # empty where the help was shown instead
-        print(f"shiftstate: {' '.join(message.split())}", file=sys.stderr)
+        print(f"shiftstate: {printable(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)

@@ -14,6 +14,9 @@ from typing import BinaryIO, TextIO
 MARK = "shiftstate-part"
 """The end of every temporary name: such a file is ours, and worth nothing once its writer has ended."""
 
+JOINERS = "\u200c\u200d"
+"""Invisible, and needed to write Persian or Hindi."""
+
 
 def open_regular(path: str | Path, expected: str) -> BinaryIO:
     """Open a regular file for reading.
@@ -218,3 +221,17 @@ def make_directory(path: Path, purpose: str = "the results") -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"{path} cannot be made ({error.strerror}); expected a directory for {purpose}") from None
+
+
+def printable(name: str) -> str:
+    """A file's name for a screen, a page or a table: control characters and what is no character are written out.
+
+    Example:
+        >>> from shiftstate.files import printable
+        >>> print(printable("a\\x1b[2Jb"))
+        a\\x1b[2Jb
+    """
+    return "".join(
+        letter if letter.isprintable() or letter in JOINERS else letter.encode("unicode_escape").decode()
+        for letter in name
+    )

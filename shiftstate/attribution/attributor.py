@@ -212,6 +212,7 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | Path) -> "Attributor":
         """The attributor of a file."""
         head, arrays = read_model(Path(path))
+        part = "settings"
         try:
             check_head(head)
             self = cls(**head["settings"])
@@ -224,15 +225,20 @@ class Attributor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for name, array in arrays.items():
                 room, _, key = name.partition("/")
                 rooms.setdefault(room, {})[key] = array
-            self.learned_ = {name: kind().restore(rooms[name], authors, words) for name, kind in MODELS.items()}
-            self.scaling_ = rooms["scaling"]
+            self.learned_ = {}
+            for part, kind in MODELS.items():
+                self.learned_[part] = kind().restore(rooms[part], authors, words)
+            part = "scaling"
+            self.scaling_ = rooms[part]
             check_arrays(self.scaling_, scaling_shapes(words))
-            self.impostors_ = read_impostors(rooms["impostors"], authors, words, texts)
-            self.strangers_ = read_strangers(rooms["strangers"], texts)
+            part = "impostors"
+            self.impostors_ = read_impostors(rooms[part], authors, words, texts)
+            part = "strangers"
+            self.strangers_ = read_strangers(rooms[part], texts)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             cause = f"{error} is missing" if isinstance(error, KeyError) else error
             raise ValueError(
-                f"{path} is no attribution model ({cause}); expected one of this version; was the file edited?"
+                f"{path} is no attribution model ({part}: {cause}); expected one of this version; was the file edited?"
             ) from None
         return self
 

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from shiftstate.texts.folder import find_left_out, find_texts
+from shiftstate.files import printable
+from shiftstate.texts.folder import find_left_out, find_texts, title_of
 from shiftstate.texts.readers import READERS, boilerplate_left, read_document, without_boilerplate
 from shiftstate.texts.tokens import tokenize
+from shiftstate.texts.word_networks import memory_bytes
 
 SHINGLE = 8
 """Words in a row that two different books do not share by chance."""
@@ -102,20 +104,21 @@ def read_library(root: Path, say: Say) -> Library:
     texts, authors, titles, cut, left = [], [], [], [], []
     for author, paths in found.items():
         for path in paths:
-            say(f"reading {path.name}")
+            title = title_of(path)
+            say(f"reading {title}")
             text, boilerplate = without_boilerplate(read_document(path))
             if boilerplate:
-                cut.append(path.stem)
+                cut.append(title)
             if boilerplate_left(text):
-                left.append(path.stem)
+                left.append(title)
             texts.append(vocabulary.encode(text))
             authors.append(author)
-            titles.append(path.stem)
+            titles.append(title)
     if cut:
         say(f"note: Project Gutenberg's header and licence were cut from {_some(cut)}")
     if left:
         say(f"warning: {_some(left)}: still speaks of Project Gutenberg; is a part of its header or licence left?")
-    out = [path.relative_to(root).as_posix() for path in find_left_out(root, tuple(READERS))]
+    out = [printable(path.relative_to(root).as_posix()) for path in find_left_out(root, tuple(READERS))]
     if out:
         say(f"note: left out: {_some(out)}; expected author/title or Author_Title, in {', '.join(READERS)}")
     return check_library(Library(texts, authors, titles, vocabulary), say)
@@ -125,6 +128,7 @@ def check_library(library: Library, say: Say, least: int = 5000) -> Library:
     """Raise for fewer than two authors and for the same text twice; say what else makes answers doubtful."""
     if len(library.names) < 2:
         raise ValueError(f"the texts are by {len(library.names)} author; expected two or more to choose from")
+    _check_size(library)
     _check_same(library)
     for author in library.names:
         own = [len(text) for text, name in zip(library.texts, library.authors, strict=True) if name == author]
@@ -139,6 +143,16 @@ def check_library(library: Library, say: Say, least: int = 5000) -> Library:
     if unspaced:
         say(f"warning: {_some(unspaced)}: words of more than {LONG_WORD} letters on average; no spaces between them?")
     return library
+
+
+def _check_size(library: Library) -> None:
+    """Raise if a count of every word in every text would take more than a quarter of the machine's memory."""
+    size = 8 * len(library.vocabulary) * len(library.texts)
+    if size > memory_bytes() // 4:
+        raise ValueError(
+            f"{len(library.texts):,} texts with {len(library.vocabulary):,} different words need {size / 1e9:,.0f} GB "
+            "of memory; expected fewer: are they texts?"
+        )
 
 
 def _check_same(library: Library) -> None:

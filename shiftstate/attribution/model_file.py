@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ MAX_BYTES = 8_000_000_000
 """Of a model: 25 authors and 5,000 words have a third of it."""
 
 
-def check_place(path: Path) -> None:
-    """Raise if no file can be written there."""
+def check_place(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Raise if no file can be written there, or if it is one of the files that are read."""
     if path.is_dir() or not path.parent.is_dir():
         raise ValueError(f"{path} cannot be written; expected a file name in a folder that exists")
+    if any(one.exists() and path.exists() and one.samefile(path) for one in inputs):
+        raise ValueError(f"{path} is read, and would be overwritten; expected another file for the output")
 
 
 def write_model(path: Path, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

@@ -44,10 +44,10 @@ def train(
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.library import read_library
     from shiftstate.attribution.model_file import check_place
-    from shiftstate.files import check_output
+    from shiftstate.texts.folder import find_texts
+    from shiftstate.texts.readers import READERS
 
-    check_place(out)
-    check_output(out, texts.rglob("*"))
+    check_place(out, (path for paths in find_texts(texts, tuple(READERS)).values() for path in paths))
     with _speaking() as say:
         _warn(length, say)
         attributor = Attributor(words, length, model).fit_library(read_library(texts, say), say)
@@ -80,26 +80,30 @@ def predict(
     from shiftstate.attribution.answers.verdict import give_verdict
     from shiftstate.attribution.attributor import Attributor
     from shiftstate.attribution.model_file import check_place
-    from shiftstate.files import check_output, write_whole
+    from shiftstate.files import write_whole
+    from shiftstate.texts.folder import title_of
     from shiftstate.texts.readers import boilerplate_left, list_documents, read_document, without_boilerplate
 
     if not 0 <= sure <= 1:
         raise ValueError(f"sure is {sure}; expected a probability, 0 to 1")
+    others = [] if reference is None else list_documents(reference)
     for path in (page, json):
         if path is not None:
-            check_place(path)
-            check_output(path, [model, *text], "--page and --json")
+            check_place(path, [model, *text, *others])
+    if page is not None and json is not None and page.absolute() == json.absolute():
+        raise ValueError(f"{page} is given for the page and for the numbers; expected two files")
     attributor = Attributor.load(model)
     if reference is not None:
-        attributor.add_reference([read_document(path) for path in list_documents(reference)])
+        attributor.add_reference([read_document(path) for path in others])
     verdicts = []
     for path in text:
+        title = title_of(path)
         content, cut = without_boilerplate(read_document(path))
         if cut:
-            typer.echo(f"note: Project Gutenberg's header and licence were cut from {path.stem}", err=True)
+            typer.echo(f"note: Project Gutenberg's header and licence were cut from {title}", err=True)
         if boilerplate_left(content):
-            typer.echo(f"warning: {path.stem} still speaks of Project Gutenberg; is a part of it left?", err=True)
-        verdicts.append(give_verdict(attributor, content, path.stem, sure))
+            typer.echo(f"warning: {title} still speaks of Project Gutenberg; is a part of it left?", err=True)
+        verdicts.append(give_verdict(attributor, content, title, sure))
     if page is not None:
         write_whole(page, verdict_page(attributor, verdicts))
     if json is not None:
@@ -132,17 +136,19 @@ def evaluate(
     """Hold out every text of a folder in turn, and say how good each model is."""
     from shiftstate.attribution.evaluation.report import evaluate_library
     from shiftstate.attribution.library import read_library
+    from shiftstate.files import printable
 
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; expected a directory for the results")
     with _speaking() as say:
         _warn(length, say)
         library = read_library(texts, say)
-        files, evaluation = evaluate_library(library, out, words, length, folds, workers or len(_cores()), say)
+        workers = len(_cores()) if workers is None else workers
+        files, evaluation = evaluate_library(library, out, words, length, folds, workers, say)
     print(f"recommended: {evaluation['recommended']}; {evaluation['why']}")
     add = evaluation["networks_add"]
     print(f"networks add {add['points']:+.1f} points to frequencies: {add['verdict']}")
-    print(", ".join(map(str, files)))
+    print(printable(", ".join(map(str, files))))
 
 
 def verify(
@@ -152,10 +158,13 @@ def verify(
 ) -> None:
     """Say whether one author wrote both texts, whoever it was."""
     from shiftstate.attribution.attributor import Attributor
+    from shiftstate.texts.folder import title_of
     from shiftstate.texts.readers import read_document, without_boilerplate
 
     attributor = Attributor.load(model)
-    encoded = [attributor.encode(without_boilerplate(read_document(path))[0], path.stem) for path in (first, second)]
+    titles = [title_of(path) for path in (first, second)]
+    contents = [without_boilerplate(read_document(path))[0] for path in (first, second)]
+    encoded = [attributor.encode(content, title) for content, title in zip(contents, titles, strict=True)]
     p = attributor.same_author(*encoded)
     shortest = min(map(len, encoded))
     unsure = abs(p - 0.5) < 0.1 or shortest < attributor.length
@@ -166,7 +175,7 @@ def verify(
         )
     elif shortest < RELIABLE:
         typer.echo(f"warning: a text of {shortest:,} words; with less than {RELIABLE:,} it is often wrong", err=True)
-    print(f"{first.stem} and {second.stem}: {answer} (probability of the same author {p:.3f})")
+    print(f"{titles[0]} and {titles[1]}: {answer} (probability of the same author {p:.3f})")
 
 
 def _warn(length: int, say: Callable[[str], None]) -> None:

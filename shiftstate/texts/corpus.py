@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix, vstack
 from shiftstate.files import read_regular
 from shiftstate.limits import MAX_TEXT_BYTES
 from shiftstate.texts.array_file import load_arrays
-from shiftstate.texts.folder import check_author, find_texts
+from shiftstate.texts.folder import check_author, find_texts, title_of
 from shiftstate.texts.reading import read_books
 from shiftstate.texts.tokens import Sentences, excerpts, tokenize
 from shiftstate.texts.word_lists import find_words, load_words
@@ -89,7 +89,7 @@ class Corpus:
         tokens = {author: [tokenize(next(texts)) for _ in paths] for author, paths in found.items()}
         listed = _load_words(words, Path(root), tokens)
         cut = {author: [excerpts(book, length) for book in books] for author, books in tokens.items()}
-        titles = {author: [path.stem for path in paths] for author, paths in found.items()}
+        titles = {author: [title_of(path) for path in paths] for author, paths in found.items()}
         return cls(
             listed,
             {author: _count(books, titles[author], listed) for author, books in cut.items() if any(books)},

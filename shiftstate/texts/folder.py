@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from shiftstate.checks import check_name
+from shiftstate.files import printable
 from shiftstate.texts.word_lists import WORD_FILE
 
 UNREAD = (".pdf", ".doc", ".odt", ".rtf", ".mobi", ".azw3", ".djvu")
@@ -29,14 +30,19 @@ def find_texts(root: str | Path, suffixes: Sequence[str] = (".txt",)) -> dict[st
             if entry.is_dir():
                 texts = sorted(file for file in entry.iterdir() if _is_text(file, suffixes))
                 if texts:
-                    found.setdefault(entry.name.lower(), []).extend(texts)
+                    found.setdefault(printable(entry.name.lower()), []).extend(texts)
             elif _is_text(entry, suffixes) and not entry.name.startswith("_") and "_" in entry.stem:
-                found.setdefault(entry.stem.partition("_")[0].lower(), []).append(entry)
+                found.setdefault(printable(entry.stem.partition("_")[0].lower()), []).append(entry)
     except OSError as error:
         raise ValueError(f"{root} cannot be read ({error.strerror}); expected a folder of texts") from None
     if not found:
         raise ValueError(f"{root} holds no texts; expected files author/*.txt or Author_Title.txt in it")
     return dict(sorted(found.items()))
+
+
+def title_of(path: Path) -> str:
+    """A text's title: the file's name without its ending, as far as it can be shown."""
+    return printable(path.stem)
 
 
 def find_left_out(root: str | Path, suffixes: Sequence[str]) -> list[Path]:

@@ -16,7 +16,7 @@ from shiftstate.files import read_regular
 from shiftstate.limits import MAX_TEXT_BYTES, Archive
 from shiftstate.texts.gutenberg.boilerplate import WrongText, strip_boilerplate, strip_what_is_there
 from shiftstate.texts.markup import Gathered, read_html, read_xml
-from shiftstate.texts.reading import decode_text
+from shiftstate.texts.reading import check_text, decode_text
 from shiftstate.texts.word_lists import WORD_FILE
 
 _ASIDE = {"teiHeader", "note", "fw", "figDesc"}
@@ -38,9 +38,7 @@ def read_document(path: str | Path) -> str:
         if not cause.startswith(str(path)):
             cause = f"{path} is no {suffix} file that can be read ({cause}); expected a text; is it damaged?"
         raise ValueError(cause) from None
-    if not any(character.isalpha() for character in text):
-        raise ValueError(f"{path} holds no words; expected a text; is the file empty?")
-    return text
+    return check_text(text, path)
 
 
 def list_documents(root: str | Path) -> list[Path]:

@@ -149,7 +149,7 @@ def distance_weights(window: int, decay: float, farthest: int) -> NDArray[np.int
 def check_network_size(n: int, networks: int = 1) -> None:
     """Raise if ``networks`` word adjacency networks of n words would not fit into half of the machine's memory."""
     arrays = networks + 2  # what counting needs beside them
-    room = _memory() // 2
+    room = memory_bytes() // 2
     if 8 * arrays * n * n > room:
         raise ValueError(
             f"a network of {n:,} words needs {8 * arrays * n * n / 1e9:,.0f} GB of memory; "
@@ -158,7 +158,7 @@ def check_network_size(n: int, networks: int = 1) -> None:
         )
 
 
-def _memory() -> int:
+def memory_bytes() -> int:
     """Bytes of the machine's memory; 8 GB if the system does not say."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -223,7 +223,16 @@ def test_an_evaluation_is_resumed_and_the_same_with_any_number_of_workers(comman
         (["predict", "texts/ann/ann0.txt", "texts/ann/ann0.txt"], "is no attribution model"),
         (["predict", "absent", "texts/ann/ann0.txt"], "absent cannot be read"),
         (["predict", "absent", "texts/ann/ann0.txt", "--sure", "2"], "sure is 2.0; expected a probability"),
+        (
+            ["predict", "single/ann/ann0.txt", "texts/ann/ann0.txt", "--page", "texts/ann/../ann/ann0.txt"],
+            "is read, and",
+        ),
+        (["predict", "absent", "texts/ann/ann0.txt", "--page", "p", "--json", "./p"], "expected two files"),
+        (["train", "--texts", "texts", "--out", "texts/ann/ann0.txt"], "is read, and would be overwritten"),
         (["evaluate", "--texts", "texts", "--out", "out", "--folds", "1"], "folds is 1"),
+        (["evaluate", "--texts", "texts", "--out", "out", "--workers", "0"], "workers is 0"),
+        (["evaluate", "--texts", "texts", "--out", "texts/ann/ann0.txt"], "is a file; expected a directory"),
+        (["evaluate", "--texts", "twice", "--out", "out"], "hold the same text"),
     ],
 )
 def test_bad_input_is_one_line_exit_code_2_and_no_file(command, tmp_path, monkeypatch, arguments, complaint):
@@ -241,6 +250,7 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(command, tmp_path, monkey
     assert complaint in last
     assert not (tmp_path / "m").exists()
     assert not (tmp_path / "out").exists()
+    assert (tmp_path / "texts" / "ann" / "ann0.txt").read_text() == book(0, 0, 400)
 
 
 def test_a_damaged_model_is_one_line(trained, tmp_path):

@@ -1,5 +1,6 @@
 """What makes an answer doubtful: two hands, strangers, other languages; and which model is trusted."""
 
+import os
 import runpy
 import warnings
 from pathlib import Path
@@ -13,10 +14,12 @@ from shiftstate.attribution.certainty.calibration import Calibration, Judged
 from shiftstate.attribution.certainty.hands import SHORTEST_PART, change_of_hand
 from shiftstate.attribution.certainty.strangers import SIZES, Known, fit_of, learn_strangers
 from shiftstate.attribution.certainty.trust import gap, most_trusted, why
+from shiftstate.attribution.evaluation.tables import _cell
 from shiftstate.attribution.evaluation.two_hands import measure_hands
 from shiftstate.attribution.labels import plain, render_names
 from shiftstate.attribution.library import read_library
 from shiftstate.attribution.models.linear import log_softmax
+from shiftstate.files import printable
 from tests.attribution.books import book, write_books
 
 ROOT = Path(__file__).parents[2]
@@ -138,3 +141,25 @@ def test_names_are_drawn_as_they_are(name):
 def test_the_page_says_what_the_records_say():
     updated = runpy.run_path(str(ROOT / "docs/attribution_record.py"))["updated"]
     assert updated() == (ROOT / "docs/attribution.md").read_text(encoding="utf-8")
+
+
+def test_hostile_names_are_written_out_and_break_neither_tables_nor_pages(tmp_path):
+    names = ["a|b <i>", "c\x1b[2J\nd", os.fsdecode(b"e\xff")]
+    write_books(tmp_path, names, books=2, words=300)
+    (tmp_path / names[1] / "title\u202e\x07.txt").write_text(book(9, 9, 300))
+    lines = []
+    library = read_library(tmp_path, lines.append)
+    assert library.names == ["a|b <i>", "c\\x1b[2j\\nd", "e\\udcff"]
+    assert "title\\u202e\\x07" in library.titles
+    for line in (*lines, *library.titles, *library.names):
+        assert line.isprintable()
+        line.encode()
+    assert _cell("a|b <i>") == "a\\|b &lt;i&gt;"
+    assert printable("می\u200cخواهم") == "می\u200cخواهم"
+
+
+def test_more_different_words_than_memory_holds_raise(tmp_path, monkeypatch):
+    write_books(tmp_path, ("ann", "bob"), books=2, words=300)
+    monkeypatch.setattr("shiftstate.attribution.library.memory_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match=r"4 texts with .* different words need 0 GB of memory; expected fewer"):
+        read_library(tmp_path, lambda line: None)

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.svm import LinearSVC
 
 from shiftstate.attribution.library import Library, Vocabulary
 from shiftstate.attribution.models import MODELS
 from shiftstate.attribution.models.base import standardize, z_scores
 from shiftstate.attribution.models.entropy import PRIOR, WanEntropy
-from shiftstate.attribution.models.linear import SupportVectors
-from shiftstate.attribution.pieces import cut_texts
+from shiftstate.attribution.models.linear import PairLogistic, SupportVectors
+from shiftstate.attribution.pieces import Pieces, cut_texts
 from shiftstate.attribution.word_choice import choose_words
 from shiftstate.texts import excerpts, tokenize, wan, word_counts
 from tests.attribution.books import WORDS, book
@@ -49,8 +50,23 @@ def test_every_model_tells_new_books_of_its_authors_apart(name, learned):
     scores = model.scores(new)
     assert scores.shape == (len(new), 3)
     assert (scores.argmax(1) == truth).mean() > 0.75
-    again = MODELS[name]().restore(model.learned)
+    again = MODELS[name]().restore(model.learned, 3, len(WORDS))
     assert np.array_equal(again.scores(new), scores)
+
+
+def test_pairs_of_a_long_list_keep_their_places():
+    words, author = 4200, np.array([0, 0, 1, 1])  # more places than float32 has whole numbers
+    places = np.arange(words**2 - 9, words**2, 2)
+    pairs = csr_matrix(np.random.default_rng(0).random((4, len(places)), dtype=np.float32))
+    wide = csr_matrix((pairs.data, places[pairs.indices], pairs.indptr), (4, words**2))
+    pieces = Pieces(np.zeros((4, words), dtype=np.float32), wide, np.arange(4))
+    model = PairLogistic().fit(pieces, author, 2)
+    assert model.learned["pairs"].tolist() == places.tolist()
+    again = PairLogistic().restore(model.learned, 2, words)
+    assert np.array_equal(again.scores(pieces).argmax(1), author)
+    rounded = {**model.learned, "pairs": places.astype(np.float32)}
+    with pytest.raises(ValueError, match="pairs is float32"):
+        PairLogistic().restore(rounded, 2, words)
 
 
 @pytest.mark.parametrize("name", MODELS)

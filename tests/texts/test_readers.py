@@ -2,12 +2,16 @@
 
 import io
 import os
+import re
+import time
 import zipfile
+from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shiftstate.texts.markup import Gathered, read_html
 from shiftstate.texts.readers import READERS, boilerplate_left, read_document, without_boilerplate
 from shiftstate.texts.tokens import tokenize
 
@@ -144,3 +148,129 @@ def test_old_and_damaged_forms_of_gutenberg_s_lines_are_cut_as_far_as_they_are_t
 
 def test_every_reader_is_tested():
     assert set(FILES) | {".htm", ".xhtml"} == set(READERS)
+
+
+class _OldParagraphs(HTMLParser):
+    """The standard library's parser, which is right and slow."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.parts, self.hidden = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.hidden += tag in ("script", "head", "nav")
+        self.parts += ["\n"] if tag in ("p", "br") else []
+
+    def handle_endtag(self, tag):
+        self.hidden = max(0, self.hidden - (tag in ("script", "head", "nav")))
+        self.parts += ["\n"] if tag in ("p", "br") else []
+
+    def handle_data(self, data):
+        self.parts += [] if self.hidden else [data]
+
+
+PIECES = ["<p>", "</p>", "<br/>", "<i>", "</i>", "<nav>", "</nav>", "<script>", "</script>", "<!-- a > b -->",
+          "<?x y?>", "<a href='>' title=\"it's\">", "<P CLASS=x>", "<!DOCTYPE html>", "one ", "two. ", "&amp;",
+          "&eacute;", "&#233;", "5 < 6 ", "a & b "]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30))
+def test_pages_give_the_text_that_the_standard_library_finds(pieces):
+    page = "".join(pieces) + "</script>."  # without it everything after a <script> is hidden
+    old, new = _OldParagraphs(), Gathered()
+    old.feed(page)
+    old.close()
+    read_html(page, new)
+    first, second = (re.sub("\n+", "\n", text) for text in (new.text, "".join(old.parts)))  # <br/> is one break here
+    assert first == second
+
+
+NASTY = ["<!--", "<!a", "<?a", "<a ", "</a ", "<a b='", "<a b=c", "<", "&", "<![CDATA[", '<a "', "<a =", "<script>",
+         "<a/", "</", "&#1", '<a b=""', "<a b=\"<c d='", "\n \n\t", "<template>", "=\"'>", "&#x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", NASTY)
+def test_unfinished_tags_take_no_quadratic_time(piece):
+    began = time.process_time()
+    for end in ("", ' c=">"', "-->", "]]>"):
+        read_html(piece * (100_000 // len(piece)) + end, Gathered())
+    assert time.process_time() - began < 5  # a quadratic search takes minutes
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "complaint"),
+    [
+        (".docx", f"<d>{'<p>' * 2000}", "nested more than 1,000 deep"),
+        (".docx", "<d>" + "<p/>" * 3000 + "</d>", "more than 2,000 elements"),
+        (".docx", f"<p><t>{'word ' * 1000}</t></p>", "more than 4,000 characters"),
+        (
+            ".docx",
+            "<!DOCTYPE d [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><p><t>&b;</t></p>",
+            "entity 'b' is no plain text",
+        ),
+        (".docx", f"<!DOCTYPE d [<!ENTITY a '{'x' * 300}'>]><p><t>&a;</t></p>", "entity 'a' is no plain text"),
+        (".xml", "<!DOCTYPE d SYSTEM 'd.dtd'><TEI><body>a &b; c</body></TEI>", "entity 'b' is not declared"),
+        (".xml", "<!DOCTYPE d [<!ENTITY b SYSTEM '/etc/passwd'>]><TEI><body>a &b;</body></TEI>", "is not declared"),
+        (".html", "<p>" * 3000, "more than 2,000 elements"),
+        (".html", "word " * 1000, "more than 4,000 characters"),
+        (".txt", "word " * 1000, "has 5,000 characters; expected at most 4,000"),
+        (".txt", "word \ufdfa" * 200, "has 4,600 characters; expected at most 4,000"),
+    ],
+)
+def test_too_deep_too_long_or_growing_documents_are_one_line(tmp_path, monkeypatch, suffix, content, complaint):
+    monkeypatch.setattr("shiftstate.texts.markup.MAX_ELEMENTS", 2000)
+    for module in ("markup", "reading"):
+        monkeypatch.setattr(f"shiftstate.texts.{module}.MAX_CHARACTERS", 4000)
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(packed_docx(content) if suffix == ".docx" else content.encode())
+    with pytest.raises(ValueError, match="a" + suffix) as error:
+        read_document(path)
+    assert complaint in str(error.value)
+
+
+def packed_docx(content, method=zipfile.ZIP_DEFLATED):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        archive.writestr("word/document.xml", content)
+    return stream.getvalue()
+
+
+def test_archives_that_unpack_to_too_much_are_refused_before_they_do(tmp_path, monkeypatch):
+    monkeypatch.setattr("shiftstate.texts.readers.MAX_TEXT_BYTES", 100_000)
+    path = tmp_path / "a.docx"
+    path.write_bytes(packed_docx("<p>" + " " * 200_000 + "</p>"))
+    with pytest.raises(ValueError, match=r"a\.docx is no \.docx file .* would unpack to more than 100,000 bytes"):
+        read_document(path)
+    path.write_bytes(packed_docx("<p/>", zipfile.ZIP_BZIP2))
+    with pytest.raises(ValueError, match="packed by method 12"):
+        read_document(path)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("META-INF/container.xml", CONTAINER)
+        archive.writestr("OPS/book.opf", "<p><item id='a' href='a.html'/>" + "<itemref idref='a'/>" * 50 + "</p>")
+        archive.writestr("OPS/a.html", "<p>word</p>" * 300)
+    path = tmp_path / "a.epub"
+    path.write_bytes(stream.getvalue())
+    with pytest.raises(ValueError, match=r"a\.epub is no \.epub file .* would unpack to more than 100,000 bytes"):
+        read_document(path)
+    with open(tmp_path / "a.txt", "wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(ValueError, match=r"a\.txt holds 1,000,000 MB; expected a text of at most"):
+        read_document(tmp_path / "a.txt")
+
+
+def test_a_text_box_in_two_versions_and_a_paragraph_in_a_paragraph_count_once(tmp_path):
+    box = "<p><r><AlternateContent><Choice><p><t>inside</t></p></Choice><Fallback><p><t>inside</t></p></Fallback>"
+    path = tmp_path / "a.docx"
+    path.write_bytes(packed_docx(f"<d>{box}</AlternateContent></r><r><t>outside</t></r></p></d>"))
+    assert tokenize(read_document(path)) == [["inside", "outside"]]
+
+
+def test_entities_that_stand_for_a_sign_are_read(tmp_path):
+    (tmp_path / "a.xml").write_text("<!DOCTYPE d [<!ENTITY mdash '—'>]><TEI><body>one&mdash;two</body></TEI>")
+    assert read_document(tmp_path / "a.xml") == "one—two\n"
+
+
+def test_a_number_of_a_character_that_has_too_many_digits_is_no_character(tmp_path):
+    (tmp_path / "a.html").write_text(f"<p>word &#{'9' * 5000}; &#x{'f' * 5000}; &#65;</p>")
+    assert read_document(tmp_path / "a.html") == "word \ufffd \ufffd A\n"

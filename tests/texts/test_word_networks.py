@@ -101,7 +101,7 @@ def test_a_text_without_sentence_ends_and_a_window_over_all_of_it_is_refused_bef
 
 
 def test_a_network_that_does_not_fit_into_memory_is_refused_with_the_size_that_fits(monkeypatch):
-    monkeypatch.setattr(word_networks, "_memory", lambda: 4_800_000)
+    monkeypatch.setattr(word_networks, "memory_bytes", lambda: 4_800_000)
     words = [f"w{number}" for number in range(400)]
     with pytest.raises(ValueError, match=r"a network of 400 words needs .* GB of memory; expected at most 316 words"):
         wan([["w1"]], words)

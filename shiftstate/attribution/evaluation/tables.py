@@ -1,6 +1,7 @@
 """An evaluation as tables in Markdown."""
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 COLUMNS = {
@@ -59,12 +60,17 @@ def evaluation_markdown(evaluation: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|",
     ]
     for author, one in sorted(evaluation["authors"].items(), key=lambda item: item[1]["accuracy_excerpts"]):
-        taken = ", ".join(f"{name} {100 * share:.0f} %" for name, share in list(one["taken_for"].items())[:2])
+        taken = ", ".join(f"{_cell(name)} {100 * share:.0f} %" for name, share in list(one["taken_for"].items())[:2])
         lines.append(
-            f"| {author} | {one['texts']} | {100 * one['accuracy_excerpts']:.0f} % | "
+            f"| {_cell(author)} | {one['texts']} | {100 * one['accuracy_excerpts']:.0f} % | "
             f"{100 * one['accuracy_books']:.0f} % | {taken} |"
         )
     return "\n".join([*lines, *_verification(evaluation), *_strangers(evaluation), *_two_hands(evaluation)]) + "\n"
+
+
+def _cell(name: str) -> str:
+    """A name that neither ends a cell nor is markup."""
+    return escape(name, quote=False).replace("|", "\\|")
 
 
 def _graph_adds(evaluation: Mapping[str, Any]) -> str:
