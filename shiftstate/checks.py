@@ -1,10 +1,12 @@
-"""What every room checks alike: names, whole numbers, seeds, devices and, on request, the finiteness of signals."""
+"""What every room checks alike: names, numbers, flags, seeds, devices and, on request, the finiteness of signals."""
 
 import difflib
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import isfinite, nan
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
@@ -74,6 +76,31 @@ def check_whole(name: str, value: object, least: int) -> int:
     if whole is None or isinstance(value, bool) or whole < least:
         raise ValueError(f"{name} is {value!r}; expected a whole number of at least {least}")
     return whole
+
+
+def check_number(name: str, value: object, allowed: Callable[[float], bool], expected: str) -> float:
+    """Return ``value`` as a finite float for which ``allowed`` holds; bools and text raise.
+
+    Args:
+        name: of the argument.
+        value: what was given.
+        allowed: whether a number lies within the bounds.
+        expected: the bounds in words, as the end of the message.
+    """
+    try:
+        number = float(value) if not isinstance(value, bool) and isinstance(value, Real) else nan
+    except OverflowError:  # a whole number beyond every float
+        number = nan
+    if not isfinite(number) or not allowed(number):
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
+    return number
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return ``value`` as a bool; what is merely true or false in an ``if``, such as the word "no", raises."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} is {value!r}; expected True or False")
+    return bool(value)
 
 
 def check_seed(seed: object) -> np.random.Generator:

@@ -1,11 +1,13 @@
-"""Files that are whole or not there, the directories they go to, what a killed process leaves behind; reading files."""
+"""Write files that are whole or not there, never over what is needed; read regular files; find what was left behind."""
 
+import hashlib
 import os
 import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -49,6 +51,111 @@ def read_regular(path: str | Path, expected: str, most: int | None = None) -> by
             return file.read()
         except OSError as error:
             raise ValueError(f"{path} cannot be read ({error.strerror}); expected {expected}") from None
+
+
+def checksum(path: str | Path, expected: str) -> str:
+    """The SHA-256 of a regular file, in hexadecimal digits; the file may be larger than the memory."""
+    with open_regular(path, expected) as file:
+        try:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read ({error.strerror}); expected {expected}") from None
+
+
+def check_unchanged(path: Path, written: str, manifest: str, advice: str) -> None:
+    """Raise if a file is not the one whose checksum a manifest holds.
+
+    Args:
+        path: the file.
+        written: its checksum when it was written.
+        manifest: the name of the file that says so.
+        advice: what to do, for the message.
+    """
+    if checksum(path, f"every file that {manifest} names; {advice}") != written:
+        raise ValueError(
+            f"{path} is not the file that was written (its checksum differs from {manifest}): was it edited or "
+            f"damaged, or are two folders mixed? {advice}"
+        )
+
+
+RUN_FILES = [
+    "manifest.json",
+    "settings.json",
+    "data.json",
+    "graph.npz",
+    "model.safetensors",
+    "predictions.csv",
+    "predictions-[0-9]*.csv",
+    "metrics.json",
+    "curves.svg",
+    "confusion.svg",
+    "residuals.svg",
+    "training.safetensors",
+    "lock",
+    "trials/*",
+    "splits/*",
+    "lens/*",
+]
+PART_FILES = ["partition.json", "part-*.safetensors"]
+STUDY_FILES = [
+    "results.sqlite*",
+    "plan.json",
+    "realizations.csv",
+    "summary.json",
+    "claims.json",
+    "provenance.json",
+    "tables.md",
+    "data.json",
+    "lock",
+    "lens/*",
+]
+OWN_FILES = {
+    "settings.json": RUN_FILES,
+    "metrics.json": RUN_FILES,
+    "partition.json": PART_FILES,
+    "results.sqlite": STUDY_FILES,
+}
+"""What a folder of ours holds, by the file that tells it from others."""
+
+
+def check_output(path: Path, inputs: Iterable[Path | None] = (), option: str = "--out") -> None:
+    """Raise if a file to write is an input of the same command, or belongs to a run, a partition or a study.
+
+    Links and relative paths are followed, so that no other way of writing the path leads past it.
+
+    Args:
+        path: the file to write.
+        inputs: files that the command reads; None stands for one that was not given.
+        option: by which the path was given, for the message.
+    """
+    target = Path(os.path.realpath(path))
+    for one in inputs:
+        if one is not None and Path(os.path.realpath(one)) == target:
+            raise ValueError(f"{path} is what the command reads; expected {option} to be another file")
+    for folder in list(target.parents)[:3]:
+        name = target.relative_to(folder).as_posix()
+        for mark, own in OWN_FILES.items():
+            if any(fnmatchcase(name.casefold(), pattern) for pattern in own) and (folder / mark).exists():
+                raise ValueError(
+                    f"{path} is a file of {folder}, which would be destroyed; expected {option} to be another file"
+                )
+
+
+def check_folder(folder: Path, own: Iterable[str], inputs: Iterable[Path | None]) -> None:
+    """Raise if files that a command reads would be overwritten by those that it writes to a folder.
+
+    Args:
+        folder: where to write.
+        own: names of files there, or patterns of them.
+        inputs: files that the command reads; None stands for one that was not given.
+    """
+    place, patterns = Path(os.path.realpath(folder)), list(own)
+    for one in inputs:
+        target = None if one is None else Path(os.path.realpath(one))
+        if target is not None and target.is_relative_to(place):
+            name = target.relative_to(place).as_posix()
+            if any(fnmatchcase(name.casefold(), pattern) for pattern in patterns):
+                raise ValueError(f"{one} would be overwritten by {name} of the run; expected another folder as --out")
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

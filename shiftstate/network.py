@@ -123,6 +123,7 @@ class Network(nn.Module):
         description, weights = read_model(path, "network", "Network.save")
         config = _check_config(path, description)
         if filter is None:
+            _check_layers(config["channels"], len(weights), path)
             with torch.device("meta"):  # sizes are compared before any memory is taken
                 _check_weights(cls._from_config(config, None, path), weights, path)
         with torch.random.fork_rng(devices=[]):
@@ -200,6 +201,15 @@ def _check_config(path: Any, config: Any) -> dict[str, Any]:
         found = ", ".join(sorted(config)) if isinstance(config, dict) else f"a {type(config).__name__}"
         raise ValueError(f"{path} holds the configuration {found or 'of nothing'}; expected {', '.join(sorted(KEYS))}")
     return ADDED | config
+
+
+def _check_layers(channels: object, tensors: int, path: Any) -> None:
+    """Every layer has a tensor at least: a list of a billion channels is not walked through."""
+    if isinstance(channels, list) and len(channels) - 1 > tensors:
+        raise ValueError(
+            f"{path} describes {len(channels) - 1} layers and holds {tensors} tensors; expected some for each layer; "
+            "was the file edited by hand?"
+        )
 
 
 def _check_weights(network: Network, weights: dict[str, Tensor], path: Any) -> None:

@@ -24,10 +24,12 @@ def bench(
     from shiftstate.bench import run
     from shiftstate.bench.show import check_writable, print_report, write_json
     from shiftstate.bench.show import plot as draw_growth
+    from shiftstate.files import check_output
 
     for path in (json, plot):
         if path:
             check_writable(path)
+            check_output(path, option="--json and --plot")
     with telling() as say:
         report = run(device, quick, repeats, say)
     print_report(report, plain_console(wrap=False))

@@ -29,10 +29,12 @@ def partition(
 ) -> None:
     """Cut a graph into parts, one for every process that will train on it."""
     from shiftstate.distributed import partition as cut
+    from shiftstate.files import PART_FILES, check_folder
     from shiftstate.own_data.asking.settings import header_of
     from shiftstate.own_data.reading.joining import check_names
     from shiftstate.tables import read_table
 
+    check_folder(out, PART_FILES, (edges, nodes))
     names = None
     if nodes is not None:
         table = read_table(nodes)
@@ -87,7 +89,9 @@ def train_graph(
     from shiftstate.distributed import world
     from shiftstate.distributed.node_data import NodeFiles
     from shiftstate.distributed.node_training import GraphTraining, train
+    from shiftstate.files import RUN_FILES, check_folder
 
+    check_folder(out, RUN_FILES, (nodes, features))
     try:
         shares = tuple(float(one) for one in fractions.split(","))
     except ValueError:

@@ -55,9 +55,11 @@ def readings(
     out: Annotated[Path | None, typer.Option(help="file for the table, as Markdown")] = None,
 ) -> None:
     """Compare readings of the paper: how many of its claims hold, and how far its published numbers are."""
-    from shiftstate.files import write_whole
+    from shiftstate.files import check_output, write_whole
     from shiftstate.studies.paper.which_reading import as_markdown, standings
 
+    if out is not None:
+        check_output(out)
     table = as_markdown(standings(directory))
     if out is not None:
         write_whole(out, table)

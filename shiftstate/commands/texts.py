@@ -32,8 +32,13 @@ def wan(
     edges: Annotated[int, typer.Option(help="strongest edges in the picture")] = 200,
 ) -> None:
     """Count the word adjacency network of texts: which words follow which, and how closely."""
+    from shiftstate.files import check_output
     from shiftstate.texts.network_files import write_wan
 
+    read = [*text, Path(words)] if words else text
+    check_output(out, read)
+    if picture:
+        check_output(picture, [*read, out], "--picture")
     with telling() as say:
         network = write_wan(text, out, words, window, decay, excerpt_length, picture, edges, say)
     occur = int((network.counts > 0).sum())

@@ -7,7 +7,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -54,11 +53,10 @@ def _read(folder: Path, ranks: Ranks | None) -> tuple[Manifest, GraphPart, list[
         start = "torchrun --nproc-per-node" if ranks is None else "as many processes, or a partition with --parts"
         hint = f"{start} {len(manifest.parts) if ranks is None else count}"
         raise ValueError(f"{folder} holds {len(manifest.parts)} parts for {count} processes; expected {hint}")
-    return manifest, *read_part(folder / manifest.parts[rank].file, manifest.graph)
+    return manifest, *read_part(folder, manifest, rank)
 
 
 def _shift(manifest: Manifest, part: GraphPart, names: list[str] | None, ranks: Ranks | None) -> PartitionedShift:
-    _check(part, len(manifest.parts))
     halves = (part.rows, part.columns)
     tensors = [torch.from_numpy(array) for half in halves for array in (half.crow, half.col, half.values)]
     exchanges = [_exchange(half, ranks if manifest.halo else None) for half in halves]
@@ -68,26 +66,3 @@ def _shift(manifest: Manifest, part: GraphPart, names: list[str] | None, ranks: 
 
 def _exchange(half: Half, ranks: Ranks | None) -> RowExchange:
     return RowExchange(ranks, torch.from_numpy(half.send), half.sent.tolist(), half.received.tolist())
-
-
-def _check(part: GraphPart, parts: int) -> None:
-    """Raise where a file would lead outside of its arrays."""
-    n = len(part.nodes)
-    for half in (part.rows, part.columns):
-        top = n + int(half.received.sum())
-        whole = (
-            len(half.crow) == n + 1
-            and len(half.sent) == len(half.received) == parts
-            and len(half.send) == half.sent.sum()
-            and half.crow[0] == 0
-            and bool((np.diff(half.crow) >= 0).all())
-            and half.crow[-1] == len(half.col) == len(half.values)
-            and _within(half.col, top)
-            and _within(half.send, n)
-        )
-        if not whole or not 0 <= part.interior <= n:
-            raise ValueError("a part holds rows that do not fit together; expected a file as partition() writes it")
-
-
-def _within(index: Any, top: int) -> bool:
-    return not len(index) or bool(0 <= index.min() <= index.max() < top)

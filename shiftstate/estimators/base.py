@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, asdict, dataclass, fields, replace
 from types import SimpleNamespace
@@ -18,20 +18,19 @@ from sklearn.utils import check_random_state
 from torch import Tensor
 
 from shiftstate.checks import check_device, check_name
+from shiftstate.estimators.alignment import names_of
+from shiftstate.estimators.constraints import ARGUMENTS, NORMALIZATIONS, Check, checked, constraints_of
 from shiftstate.estimators.defaults import NetworkSettings, choose
-from shiftstate.estimators.inputs import as_shift, names_of
+from shiftstate.estimators.inputs import as_shift
 from shiftstate.estimators.model import EstimatorNetwork, Members, build_network, joined
 from shiftstate.estimators.progress import TrainingLine
 from shiftstate.estimators.scaling import Scaler
-from shiftstate.estimators.storage import read_estimator, write_estimator
+from shiftstate.estimators.storage import check_stored, read_estimator, write_estimator
 from shiftstate.graphs import Shift
-from shiftstate.layers import LAYERS
 from shiftstate.readout import READOUTS, Readout
 from shiftstate.tasks import Metric, Task
 from shiftstate.training import Fit, fit
 from shiftstate.training.parts import evaluated
-
-NORMALIZATIONS = ("none", "symmetric", "row", "column", "spectral")
 
 
 @dataclass(eq=False, repr=False)
@@ -86,6 +85,12 @@ class Estimator(BaseEstimator):
 
     task_name: ClassVar[str]
     forecasts: ClassVar[bool] = False
+    constraints: ClassVar[Mapping[str, Check]] = ARGUMENTS
+    """A check for every argument; a class adds those of its own arguments."""
+
+    def check_arguments(self) -> None:
+        """Raise a ValueError that names the first argument of the constructor that is not allowed; `fit` begins so."""
+        checked(self.get_params(deep=False), constraints_of(type(self)))
 
     def task(self) -> Task:
         """What is learned."""
@@ -110,8 +115,6 @@ class Estimator(BaseEstimator):
 
     def _train(self, shift: Shift, data: Any, readout: tuple[str, dict[str, Any]], seed: int, **counts: Any) -> None:
         """Choose what was not given, build the network, and train it on scaled data."""
-        check_name("filter", self.filter, LAYERS)
-        check_device("device", self.device)
         task = self.task()
         self.settings_ = self._settings(per_node=task.per_node, **counts)
         self.readout_ = readout
@@ -185,7 +188,6 @@ class Estimator(BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _choose_normalization(self, shift: Shift) -> None:
-        check_name("normalization", self.normalization, ("auto", *NORMALIZATIONS))
         self.normalization_ = self.normalization
         if self.normalization == "auto":
             self.normalization_ = auto_normalization(shift)
@@ -196,7 +198,7 @@ class Estimator(BaseEstimator):
 
     def _outputs(self, shift: Shift, x: NDArray[np.float32], at_once: int | None = None) -> NDArray[np.float64]:
         """The network's outputs for scaled signals."""
-        device = self.device
+        device = check_device("device", self.device)
         model = self.model_.to(device)
         outputs: Tensor = evaluated(model, self._normalized(shift).to(device), torch.from_numpy(x).to(device), at_once)
         return outputs.double().cpu().numpy()
@@ -214,7 +216,14 @@ class Estimator(BaseEstimator):
     def _check_names(self, X: Any, axis: int, kind: str) -> None:
         """Columns by another name, or in another order, are not what was learned from."""
         found, known = names_of(X, axis), getattr(self, f"{kind}_names_", None)
-        if found is None or known is None or found == known:
+        if found is None or known is None:  # one side has positions; numbers in another order are not these
+            found, known = (names or [] for names in (found, known))
+            named = found or known
+            plain = [str(place) for place in range(len(named))]
+            if set(named) != set(plain):
+                return
+            found, known = found or plain, known or plain
+        if found == known:
             return
         first = next((pair for pair in zip(found, known, strict=False) if pair[0] != pair[1]), (len(found), len(known)))
         raise ValueError(
@@ -250,6 +259,9 @@ class Estimator(BaseEstimator):
         for name in ("feature_names", "node_names"):
             if described[name] is not None:
                 setattr(self, f"{name}_", described[name])
+        with torch.device("meta"):  # sizes are compared before any memory is taken
+            weights = self._build(self.n_features_in_).state_dict()
+        check_stored(self, described, tensors, weights)
         with seeded(0):
             self.model_ = self._build(self.n_features_in_)
         prefix = "model."

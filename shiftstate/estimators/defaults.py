@@ -1,13 +1,9 @@
 """Settings that nobody gave: by the task and the data; docs/choosing.md says how they were chosen."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import isfinite, nan
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from shiftstate.checks import check_whole
+from shiftstate.estimators.constraints import SETTINGS, checked
 
 FEW = 20
 """Training targets per feature below which labels are few and features many."""
@@ -42,11 +38,8 @@ class NetworkSettings:
     """Networks that are trained from different starts, whose outputs are averaged."""
 
     def __post_init__(self) -> None:
-        for name, least in (("K", 0), ("channels", 1), ("layers", 1), ("epochs", 1), ("patience", 1), ("members", 1)):
-            check_whole(name, getattr(self, name), least)
-        _check_number("dropout", self.dropout, lambda share: 0 <= share < 1, "a share from 0 to less than 1")
-        _check_number("learning_rate", self.learning_rate, lambda rate: rate > 0, "a number above 0")
-        _check_number("weight_decay", self.weight_decay, lambda decay: decay >= 0, "a number of at least 0")
+        for name, value in checked(asdict(self), SETTINGS).items():
+            object.__setattr__(self, name, value)  # in plain Python: an np.int64 would not be a JSON number
 
     def options(self) -> dict[str, Any]:
         """Of layers, where they have them: starts at which neither state nor output dies."""
@@ -85,9 +78,3 @@ def choose(*, per_node: bool, targets: int, features: int, samples: int, forecas
         enough = SHALLOW if targets < MANY else DEEP
         return enough if targets >= FEW * features else FEW_LABELS
     return {"channels": 16, "batch_size": min(32, max(1, samples // 4))}
-
-
-def _check_number(name: str, value: object, allowed: Callable[[float], bool], expected: str) -> None:
-    number = float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else nan
-    if not isfinite(number) or not allowed(number):
-        raise ValueError(f"{name} is {value!r}; expected {expected}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import Ridge
 
-from shiftstate.checks import check_name, check_whole
+from shiftstate.checks import check_whole
+from shiftstate.estimators.alignment import check_order, columns_of, names_of
 from shiftstate.estimators.base import Estimator, parts
-from shiftstate.estimators.inputs import as_array, as_shift, names_of
+from shiftstate.estimators.constraints import Check, choice, optional, whole
+from shiftstate.estimators.inputs import as_array, as_shift, check_finite_or_missing
 from shiftstate.estimators.model import EstimatorNetwork, shifted
+from shiftstate.estimators.nodes import NODES
 from shiftstate.estimators.scaling import Scaler
 from shiftstate.graphs import Shift
 from shiftstate.tasks import NodeRegression, Task
+from shiftstate.tasks.regression import CRITERIA
 
 Series = NDArray[np.float64]
 
@@ -57,13 +61,24 @@ class Forecaster(RegressorMixin, Estimator):
     missing: str = "nan"
     criterion: str | None = None
 
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "scale": choice(("auto", "standard", "none")),
+        "history": whole(1),
+        "horizons": lambda name, value: check_horizons(value),
+        "missing": choice(("nan", "zero")),
+        "criterion": optional(choice(CRITERIA)),
+    }
+
     task_name: ClassVar[str] = "forecast"
     forecasts: ClassVar[bool] = True
 
     def task(self) -> Task:
         """What is learned."""
-        metric = self.metric or ("mae" if self.criterion == "absolute" else "rmse")
-        criterion = self.criterion or ("absolute" if metric == "mae" else "squared")
+        metric, criterion = self.metric, self.criterion
+        if metric is None:
+            metric = "mae" if criterion == "absolute" else "rmse"
+        if criterion is None:
+            criterion = "absolute" if metric == "mae" else "squared"
         return NodeRegression(metric, criterion=criterion)  # type: ignore[arg-type]
 
     def fit(self, shift: Shift, series: Any, y: None = None) -> Self:
@@ -75,7 +90,8 @@ class Forecaster(RegressorMixin, Estimator):
             y: not used; scikit-learn's methods have it.
         """
         shift = as_shift(shift)
-        self._check_arguments()
+        self.check_arguments()
+        self.horizons_ = check_horizons(self.horizons)
         values = self._series(shift, series, "series")
         ahead = max(self.horizons_)
         valid = round(self.validation_fraction * len(values))
@@ -96,6 +112,7 @@ class Forecaster(RegressorMixin, Estimator):
         data = type("Data", (), {})()
         data.train = windows(scaled[:begin], self.history, self.horizons_)
         data.valid = windows(scaled[begin - self.history :], self.history, self.horizons_)
+        self._check_targets(data)
         samples, targets = len(data.train.x), int(data.train.mask.sum())
         counts = {"targets": targets, "features": self.history, "samples": samples}
         readout = ("node", {"num_outputs": len(self.horizons_)})
@@ -128,6 +145,8 @@ class Forecaster(RegressorMixin, Estimator):
         """
         self._check_fitted()
         values = self._series(as_shift(shift), series, "series")
+        self._check_names(series, 1, "node")
+        check_whole("first", first, 0)
         ahead = max(self.horizons_)
         made = range(first - 1, len(values) - ahead)
         if first < self.history or not made:
@@ -142,17 +161,19 @@ class Forecaster(RegressorMixin, Estimator):
 
         forecast, came = self.forecast(shift, series, self.history)
         known = ~np.isnan(came)
+        if not known.any():
+            raise ValueError("series holds no number after the first history; expected some to judge by")
         return float(r2_score(came[known], forecast[known]))
 
-    def _check_arguments(self) -> None:
-        check_whole("history", self.history, 1)
-        check_name("missing", self.missing, ("nan", "zero"))
-        given: Any = [self.horizons] if isinstance(self.horizons, int | np.integer) else self.horizons
-        self.horizons_: list[int] = [check_whole("horizons", horizon, 1) for horizon in given]
-        if not self.horizons_ or len(set(self.horizons_)) < len(self.horizons_):
-            raise ValueError(
-                f"horizons is {self.horizons!r}; expected different numbers of steps ahead, such as (1, 3)"
-            )
+    def _check_targets(self, data: Any) -> None:
+        """Every horizon has something to learn from, and something is there to choose by."""
+        lacking = [
+            h for h, told in zip(self.horizons_, data.train.mask.any(0).any(0).tolist(), strict=True) if not told
+        ]
+        if lacking:
+            raise ValueError(f"series holds no number {lacking[0]} steps after a history to learn from; expected some")
+        if not data.valid.mask.any():
+            raise ValueError("series holds no number among the last times, which are set aside; expected some")
 
     def _series(self, shift: Shift, series: Any, name: str, axes: tuple[int, ...] = (2,)) -> Series:
         values = as_array(name, series)
@@ -161,11 +182,9 @@ class Forecaster(RegressorMixin, Estimator):
             raise ValueError(
                 f"{name} has the shape {values.shape}; expected (times, {shift.num_nodes}), a column per node{hint}"
             )
-        if np.isinf(values).any():
-            first = tuple(int(i) for i in np.argwhere(np.isinf(values))[0])
-            raise ValueError(
-                f"{name} holds {values[first]} at index {first}; expected numbers, or NaN where one is missing"
-            )
+        check_finite_or_missing(name, values)
+        check_order(name, columns_of(series), NODES)
+        _check_times(name, getattr(series, "index", None))
         return np.where(values == 0, np.nan, values) if self.missing == "zero" else values
 
     def _prepare(self, network: EstimatorNetwork, shift: Shift, data: Any) -> None:
@@ -189,6 +208,23 @@ class Forecaster(RegressorMixin, Estimator):
         self.horizons_ = described["horizons"]
         self.horizons = tuple(self.horizons_)
         super()._restore(described, tensors)
+
+
+def _check_times(name: str, index: Any) -> None:
+    """Raise if rows are not in the order of time; words have no order."""
+    if getattr(getattr(index, "dtype", None), "kind", "O") in "iufM" and not index.is_monotonic_increasing:
+        raise ValueError(f"{name} has times that do not rise from row to row; expected {name}.sort_index()")
+
+
+def check_horizons(horizons: Any) -> list[int]:
+    """Different numbers of steps ahead, one or several."""
+    given = [horizons] if isinstance(horizons, int | np.integer) else horizons
+    if not isinstance(given, list | tuple | range | np.ndarray) or np.ndim(given) == 0:
+        raise ValueError(f"horizons is {horizons!r}; expected whole numbers of steps ahead, such as (1, 3)")
+    found = [check_whole("horizons", horizon, 1) for horizon in given]
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"horizons is {horizons!r}; expected different numbers of steps ahead, such as (1, 3)")
+    return found
 
 
 def windows(series: NDArray[np.float32], history: int, horizons: Sequence[int]) -> Any:

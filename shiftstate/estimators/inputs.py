@@ -1,5 +1,6 @@
-"""What people hand over, NumPy, pandas, SciPy or torch, as arrays; names are kept."""
+"""Turn what people hand over, NumPy, pandas, SciPy or torch, into arrays, and check it."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from shiftstate.arrays import as_numpy
 from shiftstate.graphs import Shift
+from shiftstate.graphs.inputs import as_coo
+from shiftstate.memory import check_fits
 
 Array = NDArray[Any]
+
+SEVERAL_TYPES = "holds labels of several types; expected one: strings, or numbers"
 
 
 def as_shift(shift: object) -> Shift:
@@ -23,13 +29,14 @@ def as_shift(shift: object) -> Shift:
 
 
 def as_array(name: str, X: Any) -> Array:
-    """Numbers as float64, NaN where a table has none."""
-    if isinstance(X, Tensor):
-        X = X.detach().cpu().to_dense() if X.layout != torch.strided else X.detach().cpu()
-    if sp.issparse(X):
-        X = X.toarray()
-    array = np.asarray(X)
+    """Numbers as float64, NaN where a table has none or a masked array masks them."""
+    if X is None:
+        raise ValueError(f"{name} is None; expected numbers")
+    array = _dense(name, X) if sp.issparse(X) or _is_sparse(X) else as_numpy(name, X, masked="nan")
     if array.dtype.kind == "O":  # a pandas table of several dtypes, or with missing values
+        text = next((one for one in array.ravel().tolist() if isinstance(one, str | bytes)), None)
+        if text is not None:
+            raise ValueError(f"{name} holds the text {text!r}; expected numbers")
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -37,6 +44,39 @@ def as_array(name: str, X: Any) -> Array:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} holds {array.dtype}; expected numbers")
     return array.astype(np.float64)
+
+
+def _is_sparse(X: Any) -> bool:
+    return isinstance(X, Tensor) and X.layout != torch.strided
+
+
+def _dense(name: str, matrix: Any) -> Array:
+    """A sparse matrix of SciPy or torch; its indices are checked first, as compiled code trusts them."""
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{name} is sparse with the shape {tuple(matrix.shape)}; expected two axes, or a dense array")
+    what = f"{name} of shape {tuple(matrix.shape)} needs {{}} bytes as a dense matrix"
+    check_fits(8 * matrix.shape[0] * matrix.shape[1], torch.device("cpu"), what, "fewer features")
+    if isinstance(matrix, Tensor):
+        row, col, values = as_coo(name, matrix.detach().cpu())
+        return as_numpy(name, torch.sparse_coo_tensor(torch.stack([row, col]), values, matrix.shape).to_dense())
+    try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        coo = sp.coo_array(matrix)
+    except ValueError as error:
+        raise ValueError(f"{name} has wrong indices ({error}); was the matrix put together by hand?") from None
+    for size, places in zip(coo.shape, coo.coords, strict=True):
+        if len(places) and not 0 <= places.min() <= places.max() < size:
+            raise ValueError(f"{name} has wrong indices (beyond {size}); was the matrix put together by hand?")
+    return np.asarray(coo.toarray())
+
+
+def check_finite_or_missing(name: str, array: Array) -> Array:
+    """The array, if it holds numbers, and NaN where one is missing; infinity is neither."""
+    if np.isinf(array).any():
+        first = tuple(int(i) for i in np.argwhere(np.isinf(array))[0])
+        raise ValueError(f"{name} holds {array[first]} at index {first}; expected numbers, or NaN where one is missing")
+    return array
 
 
 def check_finite_array(name: str, array: Array) -> Array:
@@ -51,49 +91,49 @@ def check_finite_array(name: str, array: Array) -> Array:
     return array
 
 
-def names_of(X: Any, axis: int) -> list[str] | None:
-    """The names that a pandas table has along an axis; None for plain positions and other types."""
-    labels = getattr(X, ("index", "columns")[axis], None)
-    if labels is None or callable(labels):
-        return None
-    if isinstance(labels, type(None)) or type(labels).__name__ == "RangeIndex":
-        return None
-    return [str(label) for label in labels]
-
-
 def as_labels(name: str, y: Any) -> tuple[Array, NDArray[np.bool_]]:
-    """Labels (n) and which of them are known: not None, NaN or an empty string."""
+    """Labels (n) and which of them are known: not None, NaN, masked or an empty string."""
     if y is None:
         raise ValueError(f"{name} is None; expected a class each")
-    array = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    array = as_numpy(name, y, masked="none")
+    if isinstance(y, list | tuple) and array.dtype.kind == "U" and not all(isinstance(one, str) for one in y):
+        raise ValueError(f"{name} {SEVERAL_TYPES}")  # NumPy has made text of the numbers: 1 and "1" would be one class
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} has the shape {array.shape}; expected one label each: (n,)")
-    if array.dtype.kind == "f":
-        known = np.isfinite(array)
-        broken = array[known] != np.round(array[known])
-        if broken.any():
-            raise ValueError(
-                f"{name} holds {array[known][broken][0]}; expected classes: strings or whole numbers; "
-                "for numbers that are measured take a regressor"
-            )
-        return array, known
-    if array.dtype.kind in "OUST":
-        return array, np.array([_is_label(label) for label in array.tolist()], dtype=bool)
-    return array, np.ones(len(array), bool)
+    if array.dtype.kind not in "biufOUT":
+        raise ValueError(f"{name} holds {array.dtype}; expected classes: strings or whole numbers")
+    known = np.ones(len(array), bool)
+    if array.dtype.kind in "OUT":
+        known = np.array([_is_known(label) for label in array.tolist()], dtype=bool)
+    elif array.dtype.kind == "f":
+        known = ~np.isnan(array)
+    for label in array[known].tolist() if array.dtype.kind in "fO" else ():
+        _check_label(name, label)
+    return array, known
 
 
-def _is_label(label: object) -> bool:
+def _check_label(name: str, label: Any) -> None:
+    if not isinstance(label, str | Real | np.bool_):
+        raise ValueError(f"{name} holds a {type(label).__name__}; expected classes: strings or whole numbers")
+    if not isinstance(label, str) and not float(label).is_integer():
+        raise ValueError(
+            f"{name} holds {label}; expected classes: strings or whole numbers; "
+            "for numbers that are measured take a regressor"
+        )
+
+
+def _is_known(label: object) -> bool:
     """Whether it is a label: not None, NaN, pandas' NA or NaT, or an empty string."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return False
-    return bool(label == label) and str(label) != ""
+    return not isinstance(label, str | float) or (label == label and label != "")
 
 
 def as_mask(name: str, mask: Any, count: int) -> NDArray[np.bool_]:
     """A boolean mask with at least one True."""
-    array = mask.detach().cpu().numpy() if isinstance(mask, Tensor) else np.asarray(mask)
+    array = as_numpy(name, mask)
     if array.dtype != bool or array.shape != (count,):
         hint = (
             f"; are these positions? mask = np.isin(np.arange({count}), positions)" if array.dtype.kind in "iu" else ""
@@ -125,7 +165,9 @@ def find_classes(labels: Array, name: str) -> Array:
     try:
         classes = np.array(sorted(set(values)), dtype=labels.dtype if labels.dtype.kind != "O" else None)
     except TypeError:
-        raise ValueError(f"{name} holds labels of several types; expected one: strings, or numbers") from None
+        raise ValueError(f"{name} {SEVERAL_TYPES}") from None
+    if len(classes) == 0:
+        raise ValueError(f"{name} holds no class; expected at least two")
     if len(classes) < 2:
         raise ValueError(f"{name} holds one class only, {classes.tolist()[0]!r}; expected at least two")
     return classes

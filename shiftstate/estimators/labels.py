@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,9 @@ from scipy.special import softmax
 
 from shiftstate.checks import check_name
 from shiftstate.estimators.base import Estimator
+from shiftstate.estimators.constraints import Check, choice, optional
 from shiftstate.tasks import CLASSIFICATION_METRICS, Metric
+from shiftstate.tasks.classification import check_class_weights, check_smoothing
 
 Array = NDArray[Any]
 
@@ -29,14 +32,21 @@ class LabelEstimator(Estimator):
     class_weights: Any = None
     smoothing: float = 0.0
 
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "metric": optional(choice(CLASSIFICATION_METRICS)),
+        "class_weights": lambda name, value: check_class_weights(value),
+        "smoothing": check_smoothing,
+    }
+
     def _task_options(self) -> dict[str, Any]:
         # The log loss tells epochs apart where the accuracy of a small validation set cannot.
-        metric = self.metric or "log_loss"
+        metric = "log_loss" if self.metric is None else self.metric
         return {"metric": metric, "class_weights": self.class_weights, "smoothing": self.smoothing}
 
     def reported(self) -> Metric:
         """What comparisons are made by."""
-        return CLASSIFICATION_METRICS[check_name("metric", self.metric or "accuracy", CLASSIFICATION_METRICS)]
+        metric = "accuracy" if self.metric is None else self.metric
+        return CLASSIFICATION_METRICS[check_name("metric", metric, CLASSIFICATION_METRICS)]
 
     def _chances(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
         chances: NDArray[np.float64] = softmax(outputs, axis=-1)

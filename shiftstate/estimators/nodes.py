@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import train_test_split
 
+from shiftstate.estimators.alignment import join_rows, names_of
 from shiftstate.estimators.base import Estimator, parts
 from shiftstate.estimators.inputs import (
     as_array,
@@ -18,9 +19,9 @@ from shiftstate.estimators.inputs import (
     as_mask,
     as_shift,
     check_finite_array,
+    check_finite_or_missing,
     encode,
     find_classes,
-    names_of,
 )
 from shiftstate.estimators.labels import LabelEstimator
 from shiftstate.estimators.scaling import Scaler
@@ -29,6 +30,8 @@ from shiftstate.tasks import NodeClassification, NodeRegression, Task
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
+
+NODES = "the nodes of the graph"
 
 
 @dataclass(eq=False, repr=False)
@@ -53,6 +56,8 @@ class NodeEstimator(Estimator):
             raise ValueError(
                 f"X has the shape {features.shape}; expected ({shift.num_nodes}, features): a row per node of the graph"
             )
+        if features.shape[1] == 0:
+            raise ValueError("X has no features; expected at least one")
         return features
 
     def _predicted(self, shift: Shift, X: Any) -> NDArray[np.float64]:
@@ -60,6 +65,10 @@ class NodeEstimator(Estimator):
         features = self._features(as_shift(shift), X)
         self._check_features(features.shape[1])
         self._check_names(X, 1, "feature")
+        names = names_of(X, 0)
+        if names is not None and set(names) == set(getattr(self, "node_names_", None) or ()):
+            self._check_names(X, 0, "node")  # other names are of another graph
+        join_rows(X, NODES)
         return self._outputs(shift, self.scaler_(features))
 
     def _masks(self, known: Mask, train: Any, valid: Any, strata: Array | None, seed: int) -> tuple[Mask, Mask]:
@@ -127,7 +136,7 @@ class NodeClassifier(ClassifierMixin, LabelEstimator, NodeEstimator):
         """What is learned."""
         return NodeClassification(**self._task_options())
 
-    def fit(self, shift: Shift, X: Any, y: Any, train: Any = None, valid: Any = None) -> Self:
+    def fit(self, shift: Shift, X: Any, y: Any = None, train: Any = None, valid: Any = None) -> Self:
         """Learn from the nodes of ``train``, and stop by those of ``valid``.
 
         Args:
@@ -138,6 +147,8 @@ class NodeClassifier(ClassifierMixin, LabelEstimator, NodeEstimator):
             valid: boolean mask of the nodes to choose by; by default some of ``train`` are set aside.
         """
         shift = as_shift(shift)
+        self.check_arguments()
+        y, train, valid = join_rows(X, NODES, y=y, train=train, valid=valid)
         labels, known = as_labels("y", y)
         _check_count(labels, shift)
         seed = self._seed()
@@ -160,9 +171,10 @@ class NodeClassifier(ClassifierMixin, LabelEstimator, NodeEstimator):
 
     def score(self, shift: Shift, X: Any, y: Any, mask: Any = None) -> float:
         """The accuracy at the nodes of ``mask``, by default at all with a known class."""
+        y, mask = join_rows(X, NODES, y=y, mask=mask)
         labels, known = as_labels("y", y)
         _check_count(labels, as_shift(shift))
-        chosen = known if mask is None else as_mask("mask", mask, len(labels))
+        chosen = _judged(known, mask)
         return float((self.predict(shift, X)[chosen] == labels[chosen]).mean())
 
 
@@ -176,7 +188,7 @@ class NodeRegressor(RegressorMixin, NodeEstimator):
         """What is learned."""
         return NodeRegression() if self.metric is None else NodeRegression(self.metric)
 
-    def fit(self, shift: Shift, X: Any, y: Any, train: Any = None, valid: Any = None) -> Self:
+    def fit(self, shift: Shift, X: Any, y: Any = None, train: Any = None, valid: Any = None) -> Self:
         """Learn from the nodes of ``train``, and stop by those of ``valid``.
 
         Args:
@@ -187,14 +199,17 @@ class NodeRegressor(RegressorMixin, NodeEstimator):
             valid: boolean mask of the nodes to choose by; by default some of ``train`` are set aside.
         """
         shift = as_shift(shift)
-        targets = as_array("y", y)
+        self.check_arguments()
+        y, train, valid = join_rows(X, NODES, y=y, train=train, valid=valid)
+        targets, known = as_targets("y", y)
         _check_count(targets, shift)
-        known = _all_known(targets)
+        if not known.any():
+            raise ValueError("y holds no number; expected targets for some of the nodes")
         seed = self._seed()
         learn, choose = self._masks(known, train, valid, None, seed)
         self.single_ = targets.ndim == 1
         columns = targets.reshape(len(targets), -1)
-        self.target_scaler_ = Scaler.learn("standard", columns[learn])
+        self.target_scaler_ = Scaler.learn("standard", columns[learn], "y")
         self._learn(shift, X, self.target_scaler_(columns), learn, choose, columns.shape[1], seed)
         return self
 
@@ -206,10 +221,10 @@ class NodeRegressor(RegressorMixin, NodeEstimator):
 
     def score(self, shift: Shift, X: Any, y: Any, mask: Any = None) -> float:
         """R² at the nodes of ``mask``, by default at all with known numbers."""
-        targets = as_array("y", y)
+        y, mask = join_rows(X, NODES, y=y, mask=mask)
+        targets, known = as_targets("y", y)
         _check_count(targets, as_shift(shift))
-        known = _all_known(targets)
-        chosen = known if mask is None else as_mask("mask", mask, len(targets))
+        chosen = _judged(known, mask)
         return r2(self.predict(shift, X)[chosen], targets[chosen])
 
     def _describe(self) -> dict[str, Any]:
@@ -243,9 +258,23 @@ def r2(predicted: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
     return float(r2_score(targets, predicted))
 
 
-def _all_known(targets: NDArray[np.float64]) -> Mask:
-    """Which rows have no NaN."""
-    return np.asarray(np.isfinite(targets.reshape(len(targets), -1)).all(axis=1))
+def as_targets(name: str, y: Any) -> tuple[NDArray[np.float64], Mask]:
+    """Numbers (n) or (n, targets), and which rows have all of theirs."""
+    targets = check_finite_or_missing(name, as_array(name, y))
+    if targets.ndim not in (1, 2) or targets.size == 0:
+        raise ValueError(f"{name} has the shape {targets.shape}; expected (n,), or (n, targets) for several")
+    return targets, np.asarray(~np.isnan(targets.reshape(len(targets), -1)).any(axis=1))
+
+
+def _judged(known: Mask, mask: Any) -> Mask:
+    """The nodes that a score is of."""
+    chosen = known if mask is None else as_mask("mask", mask, len(known))
+    if not known[chosen].all():
+        first = int(np.flatnonzero(chosen & ~known)[0])
+        raise ValueError(f"mask holds node {first}, which has no target in y; expected targets for its nodes")
+    if not chosen.any():
+        raise ValueError("y holds no target; expected some to judge by")
+    return chosen
 
 
 def _check_count(y: Array, shift: Shift) -> None:

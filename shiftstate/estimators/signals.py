@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from shiftstate.checks import check_name
+from shiftstate.estimators.alignment import by_index, check_order, columns_of, join_rows, names_of
 from shiftstate.estimators.base import Estimator, parts
+from shiftstate.estimators.constraints import Check, choice, optional
 from shiftstate.estimators.inputs import (
     as_array,
     as_labels,
@@ -18,10 +20,9 @@ from shiftstate.estimators.inputs import (
     check_finite_array,
     encode,
     find_classes,
-    names_of,
 )
 from shiftstate.estimators.labels import LabelEstimator
-from shiftstate.estimators.nodes import r2, read_target_scaler, set_aside, target_tensors
+from shiftstate.estimators.nodes import NODES, as_targets, r2, read_target_scaler, set_aside, target_tensors
 from shiftstate.estimators.scaling import Scaler
 from shiftstate.graphs import Shift
 from shiftstate.tasks import SignalClassification, SignalRegression, Task
@@ -49,6 +50,11 @@ class SignalEstimator(Estimator):
     shift: Any = None
     readout: str = "flatten"
 
+    constraints: ClassVar[Mapping[str, Check]] = {
+        "shift": optional(lambda name, value: as_shift(value)),
+        "readout": choice(("flatten", "pool")),
+    }
+
     def _graph_and(self, method: str, *given: Any) -> tuple[Any, ...]:
         """The graph and the other arguments, whether it came with the call or with the constructor."""
         if isinstance(given[0], Shift):
@@ -71,6 +77,11 @@ class SignalEstimator(Estimator):
                 f"X has the shape {tuple(np.shape(X))}; expected (signals, {shift.num_nodes}) or "
                 f"(signals, {shift.num_nodes}, channels), with the nodes of the graph on the second axis{hint}"
             )
+        if signals.size == 0:
+            raise ValueError(
+                f"X has the shape {tuple(np.shape(X))}; expected at least one signal, of one channel or more"
+            )
+        check_order("X", columns_of(X), NODES)
         return signals
 
     def _learn(self, shift: Shift, X: Any, y: Array, strata: Array | None, valid: Any, outputs: int, seed: int) -> None:
@@ -78,14 +89,14 @@ class SignalEstimator(Estimator):
         signals = self._signals(shift, X)
         if len(signals) != len(y):
             raise ValueError(f"X holds {len(signals)} signals and y {len(y)} targets; expected as many")
-        check_name("readout", self.readout, ("flatten", "pool"))
+        self.node_names_ = names_of(X, 1)
         if valid is None:
             learn, choose = set_aside(np.ones(len(y), bool), self.validation_fraction, strata, seed)
             train_x, train_y, valid_x, valid_y = signals[learn], y[learn], signals[choose], y[choose]
         else:
+            self._check_names(valid[0], 1, "node")
             train_x, train_y, valid_x, valid_y = signals, y, self._signals(shift, valid[0]), valid[1]
         self.n_features_in_ = signals.shape[2]
-        self.node_names_ = names_of(X, 1)
         self.scaler_ = Scaler.learn(self.scale, train_x.reshape(-1, signals.shape[2]))
         self._choose_normalization(shift)
         data = type("Data", (), {})()
@@ -134,12 +145,14 @@ class SignalClassifier(ClassifierMixin, LabelEstimator, SignalEstimator):
             valid: signals and classes to choose by, ``(X, y)``; by default some signals are set aside.
         """
         graph, X, y = self._graph_and("fit", shift, X, y)
-        labels = _known_labels(y)
+        self.check_arguments()
+        labels = _known_labels(*join_rows(X, y=y))
         seed = self._seed()
         self.classes_ = find_classes(labels, "y")
         codes = encode(labels, self.classes_, "y")
         if valid is not None:
-            valid = (valid[0], encode(_known_labels(valid[1]), self.classes_, "y of valid"))
+            signals, held = _pair(valid)
+            valid = (signals, encode(_known_labels(held, "y of valid"), self.classes_, "y of valid"))
         self._learn(graph, X, codes, codes, valid, len(self.classes_), seed)
         return self
 
@@ -154,7 +167,7 @@ class SignalClassifier(ClassifierMixin, LabelEstimator, SignalEstimator):
     def score(self, shift: Any, X: Any = None, y: Any = None) -> float:
         """The accuracy."""
         graph, X, y = self._graph_and("score", shift, X, y)
-        return float((self.predict(graph, X) == _known_labels(y)).mean())
+        return float((self.predict(graph, X) == _known_labels(*join_rows(X, y=y))).mean())
 
 
 @dataclass(eq=False, repr=False)
@@ -177,13 +190,19 @@ class SignalRegressor(RegressorMixin, SignalEstimator):
             valid: signals and numbers to choose by, ``(X, y)``; by default some signals are set aside.
         """
         graph, X, y = self._graph_and("fit", shift, X, y)
-        targets = check_finite_array("y", as_array("y", y))
+        self.check_arguments()
+        targets = _known_numbers(*join_rows(X, y=y))
         columns = targets.reshape(len(targets), -1)
         self.single_ = targets.ndim == 1
-        self.target_scaler_ = Scaler.learn("standard", columns)
+        self.target_scaler_ = Scaler.learn("standard", columns, "y")
         if valid is not None:
-            held = check_finite_array("y of valid", as_array("y of valid", valid[1])).reshape(-1, columns.shape[1])
-            valid = (valid[0], self.target_scaler_(held))
+            signals, held = _pair(valid)
+            numbers = _known_numbers(held, "y of valid")
+            if numbers.shape[1:] != targets.shape[1:]:
+                raise ValueError(
+                    f"y of valid has the shape {numbers.shape} and y {targets.shape}; expected as many targets"
+                )
+            valid = (signals, self.target_scaler_(numbers.reshape(len(numbers), -1)))
         self._learn(graph, X, self.target_scaler_(columns), None, valid, columns.shape[1], self._seed())
         return self
 
@@ -196,7 +215,7 @@ class SignalRegressor(RegressorMixin, SignalEstimator):
     def score(self, shift: Any, X: Any = None, y: Any = None) -> float:
         """R²."""
         graph, X, y = self._graph_and("score", shift, X, y)
-        return r2(self.predict(graph, X), as_array("y", y))
+        return r2(self.predict(graph, X), _known_numbers(*join_rows(X, y=y)))
 
     def _describe(self) -> dict[str, Any]:
         return {**super()._describe(), "single": self.single_}
@@ -210,8 +229,20 @@ class SignalRegressor(RegressorMixin, SignalEstimator):
         super()._restore(described, tensors)
 
 
-def _known_labels(y: Any) -> Array:
-    labels, known = as_labels("y", y)
+def _pair(valid: Any) -> tuple[Any, Any]:
+    """Signals and targets to choose by, in one order."""
+    if not isinstance(valid, tuple | list) or len(valid) != 2:
+        raise ValueError(f"valid is of type {type(valid).__name__}; expected signals and targets: (X, y)")
+    return valid[0], by_index("y of valid", valid[1], [("X of valid", valid[0])])
+
+
+def _known_labels(y: Any, name: str = "y") -> Array:
+    labels, known = as_labels(name, y)
     if not known.all():
-        raise ValueError(f"y has no class for signal {int(np.flatnonzero(~known)[0])}; expected one for every signal")
+        first = int(np.flatnonzero(~known)[0])
+        raise ValueError(f"{name} has no class for signal {first}; expected one for every signal")
     return labels
+
+
+def _known_numbers(y: Any, name: str = "y") -> NDArray[np.float64]:
+    return check_finite_array(name, as_targets(name, y)[0])

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from shiftstate.arrays import refuse_masked
 from shiftstate.checks import check_device
 from shiftstate.graphs.operators import Sparse
 
@@ -19,6 +20,7 @@ def as_tensor(name: str, data: Any) -> Tensor:
     """A tensor of whatever holds numbers; never one that shares memory with an array."""
     if isinstance(data, Tensor):
         return data
+    refuse_masked(name, data)
     try:
         if isinstance(data, list | tuple) and not isinstance(next(iter(data), None), np.ndarray | Tensor):
             return torch.tensor(data)  # plain lists of floats take torch's default dtype, arrays keep their own

@@ -7,32 +7,30 @@ bounded before anybody looks at its values. pydantic would bring its own message
 dependency, and both would leave these three things to be written.
 """
 
-import json
-import math
-import reprlib
 import stat
 import tomllib
 import typing
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-DEPTH = 16
-"""Lists and tables inside each other; ours have three at most."""
-LARGEST = 2**63 - 1
-"""Of a whole number: what SQLite, NumPy and torch can hold."""
+from shiftstate.json_file import DEPTH, LARGEST, check_tree, parse_json, shown
+
+__all__ = [
+    "check_number",
+    "check_regular",
+    "parse_cell",
+    "parse_json",
+    "parse_override",
+    "parse_table",
+    "parse_toml",
+    "read_text",
+    "shown",
+    "typed",
+]
+
 MOST_TEXT = 64_000_000
 """Bytes of a file that is read as a whole."""
 KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
-
-_short = reprlib.Repr()
-_short.maxlevel, _short.maxdict, _short.maxlist, _short.maxtuple = 3, 6, 8, 8
-_short.maxstring = _short.maxlong = _short.maxother = 80
-
-
-def shown(value: object) -> str:
-    """A value in a message: its repr, cut short and never deep."""
-    return _short.repr(value)
 
 
 def read_text(path: Path, expected: str, most: int = MOST_TEXT) -> str:
@@ -61,25 +59,13 @@ def check_regular(path: Path, advice: str, most: int) -> None:
         raise ValueError(f"{path} is larger than {most / 1e6:.0f} MB; {advice}")
 
 
-def parse_json(text: object) -> Any:
-    """A JSON text as lists, tables, words and numbers: not deep, whole numbers of 64 bits, numbers finite."""
-    if not isinstance(text, str):
-        raise ValueError(f"got {shown(text)}; expected a text in JSON")
-    try:
-        value = json.loads(text)
-    except RecursionError:
-        raise ValueError(f"it is nested too deeply; expected {DEPTH} levels at most") from None
-    _check_tree(value)
-    return value
-
-
 def parse_toml(text: str) -> dict[str, Any]:
     """A TOML text, bounded in the same way; dates are refused, as no setting is one."""
     try:
         value = tomllib.loads(text)
     except RecursionError:
         raise ValueError(f"it is nested too deeply; expected {DEPTH} levels at most") from None
-    _check_tree(value, numbers=False)  # a setting out of range is refused by name
+    check_tree(value, numbers=False)  # a setting out of range is refused by name
     return value
 
 
@@ -122,12 +108,6 @@ def parse_cell(key: str, text: object, kind: type) -> Any:
     return typed(key, value, kind)
 
 
-def check_text(key: str, text: str) -> None:
-    """Refuse what no file can hold: half of a character that needs two."""
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError(f"{key} is {shown(text)}; expected characters of Unicode")
-
-
 def check_number(key: str, value: object, least: float, most: float) -> None:
     """Refuse what is no number from least to most, both included; NaN too."""
     if type(value) not in (int, float) or not least <= value <= most:  # type: ignore[operator]
@@ -159,26 +139,3 @@ def _parse_value(text: str, value: str) -> Any:
     except ValueError as error:
         raise ValueError(f"--set was given {shown(text)}: {error}") from None
     return found["value"]
-
-
-def _check_tree(value: Any, numbers: bool = True) -> None:
-    """Walk through lists and tables without recursion."""
-    waiting = [(value, 1)]
-    while waiting:
-        one, depth = waiting.pop()
-        if depth > DEPTH:
-            raise ValueError(f"it is nested too deeply; expected {DEPTH} levels at most")
-        if isinstance(one, Mapping):
-            waiting += [(inner, depth + 1) for inner in (*one, *one.values())]
-        elif isinstance(one, list):
-            waiting += [(inner, depth + 1) for inner in one]
-        elif type(one) is int and numbers:
-            typed("a number in it", one, int)
-        elif isinstance(one, float) and numbers and not math.isfinite(one):
-            raise ValueError(f"a number in it is {one}; expected finite numbers")
-        elif isinstance(one, str):
-            check_text("a word in it", one)
-        elif one is not None and not isinstance(one, bool | int | float):
-            raise ValueError(
-                f"a value in it is {shown(one)}; expected words, numbers, true or false, and lists of them"
-            )

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from shiftstate.own_data.left.leaving import read_metrics
+from shiftstate.own_data.left.leaving import METRICS, read_metrics
+from shiftstate.own_data.left.manifest import check_run
 
 RESAMPLES = 1000
 
 
 def side_by_side(runs: Sequence[Path]) -> str:
     """A line per run, and a line for how the others differ from the first where they predict the same rows."""
+    for run in runs:
+        check_run(run, METRICS, "predictions.csv")
     found = [read_metrics(run) for run in runs]
     kinds = {(one["task"], one["metric"]) for one in found}
     if len(kinds) > 1:
@@ -24,8 +27,7 @@ def side_by_side(runs: Sequence[Path]) -> str:
     width = max(3, *(len(str(run)) for run in runs))
     lines = [f"{'run':{width}}  filter  K    {metric} on test data"]
     for run, one in zip(runs, found, strict=True):
-        K = one.get("settings", {}).get("K", "")
-        lines.append(f"{run!s:{width}}  {one.get('filter', ''):6}  {K!s:3}  {one['seeds']['mean']:.4g}")
+        lines.append(f"{run!s:{width}}  {one['filter']:6}  {one['settings']['K']!s:3}  {one['seeds']['mean']:.4g}")
     for run in runs[1:]:
         lines.append(_difference(runs[0], run))
     return "\n".join(lines)

@@ -12,9 +12,10 @@ from typing import Any
 
 from shiftstate.machine.run import one_thread
 from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.checking import check_settings, rehearse
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import Problem
-from shiftstate.own_data.training import check_settings, describe
+from shiftstate.own_data.training import describe
 from shiftstate.own_data.trials import fit_on, make_estimator, problem_of
 
 
@@ -22,11 +23,12 @@ def dry_run(settings: TrainSettings, say: Say) -> Iterator[str]:
     """Lines on the data, and on every model that would be tried; nothing is written."""
     settings = settings.absolute()
     check_settings(settings)
-    problem = problem_of(settings.splits()[0], say)
-    yield describe(problem)
+    problems = [problem_of(settings.splits()[0], say=say), *map(problem_of, settings.splits()[1:])]
+    yield describe(problems[0])
+    say(rehearse(settings, problems))
     for filter in settings.filter:
         for K in settings.K:
-            yield _measured(settings, problem, filter, K)
+            yield _measured(settings, problems[0], filter, K)
 
 
 def _measured(settings: TrainSettings, problem: Problem, filter: str, K: int | None) -> str:

@@ -23,11 +23,11 @@ from torch import Tensor, nn
 
 from shiftstate.estimators import Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
-from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import write_whole
+from shiftstate.files import check_output, write_whole
 from shiftstate.graphs import Shift
 from shiftstate.graphs.operators import Sparse, rows_of
 from shiftstate.layers import Layer
+from shiftstate.own_data.left.manifest import MODEL, check_run, read_run_model
 from shiftstate.own_data.predicting import stored_graph
 
 OPSET = 18
@@ -135,7 +135,12 @@ def export(run: Path, onnx: Path | None, torch_file: Path | None) -> list[str]:
     for path in (onnx, torch_file):
         if path is not None and not path.parent.is_dir():
             raise ValueError(f"{path.parent} is not a directory; expected a file in one that exists")
-    estimator = read_estimator(run / "model.safetensors")
+    if onnx is not None:
+        check_output(onnx, option="--onnx")
+    if torch_file is not None:
+        check_output(torch_file, [onnx], option="--torch")
+    check_run(run, MODEL, "graph.npz")
+    estimator = read_run_model(run)
     shift, _ = stored_graph(run)
     graph: Shift = estimator._normalized(shift)
     x, expected = _sample(estimator, shift)

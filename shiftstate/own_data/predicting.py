@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,11 @@ from typing import Any
 from shiftstate.checks import check_name
 from shiftstate.estimators import Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
-from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import writing_whole
+from shiftstate.files import check_output, writing_whole
 from shiftstate.graphs import Shift
 from shiftstate.own_data.asking.settings import JOINS, MISSING, header_of
-from shiftstate.own_data.left.leaving import METRICS
+from shiftstate.own_data.left.leaving import METRICS, read_metrics, read_settings
+from shiftstate.own_data.left.manifest import MODEL, check_run, read_run_model
 from shiftstate.own_data.reading.joining import Say, read_features, series_names, signal_columns
 from shiftstate.own_data.reading.missing import filled, settled
 from shiftstate.tables import MATRICES, Table, read_blocks, read_graph, read_matrix, read_table
@@ -48,13 +47,15 @@ def predict(
         header: whether names stand above the edges: "yes" or "no"; guessed by default.
         join: "name" or "position", of features; as in training by default.
     """
-    estimator = read_estimator(run / "model.safetensors")
-    asked = _stored(run, "settings.json")
+    check_output(out, (signals, features, edges))
+    check_run(run, MODEL, "settings.json", "graph.npz", METRICS)
+    estimator = read_run_model(run)
+    asked = read_settings(run)
     shift, names = _graph(run, edges, asked, header, say)
-    chosen = check_name("missing", missing or asked.get("missing", "refuse"), MISSING)
-    width = _stored(run, METRICS).get("half_width")
-    joined = check_name("join", join or asked.get("join", "name"), JOINS)
-    use = Use(estimator, shift, names, chosen, width if isinstance(width, float) else None, joined, say)
+    chosen = check_name("missing", missing or asked["missing"], MISSING)
+    width = read_metrics(run).get("half_width")
+    joined = check_name("join", join or asked["join"], JOINS)
+    use = Use(estimator, shift, names, chosen, width, joined, say)
     if isinstance(estimator, NodeEstimator):
         rows = _nodes(use, features)
     elif signals is None:
@@ -193,15 +194,6 @@ def _interval_names(use: Use) -> list[str]:
 
 def _interval(use: Use, value: float) -> list[str]:
     return [] if use.width is None else [f"{value - use.width:.6g}", f"{value + use.width:.6g}"]
-
-
-def _stored(run: Path, name: str) -> dict[str, Any]:
-    """What a file of the run says; nothing if it is not there: the model is enough for predictions."""
-    try:
-        found = json.loads((run / name).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _nothing(line: str) -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from shiftstate.checks import check_name
-from shiftstate.estimators import Comparison, Forecaster, compare
-from shiftstate.files import make_directory, remove_leftovers, write_whole
-from shiftstate.layers import LAYERS
+from shiftstate.files import RUN_FILES, check_folder, make_directory, remove_leftovers, write_whole
+from shiftstate.machine.parsing import parse_table, read_text
+from shiftstate.machine.results.data_files import changed, fingerprints, read_fingerprints, write_fingerprints
 from shiftstate.machine.running.engines import Engine
 from shiftstate.machine.running.lock import locked
 from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.checking import check_settings, compared, rehearse
 from shiftstate.own_data.left.leaving import METRICS, graph_bytes, read_metrics, write_run
+from shiftstate.own_data.left.manifest import MANIFEST, check_run, is_finished
 from shiftstate.own_data.left.several import write_several
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import Problem
-from shiftstate.own_data.trials import Trials, Unit, make_estimator, problem_of
+from shiftstate.own_data.trials import Trials, make_estimator, problem_of
 
 SETTINGS = "settings.json"
 
@@ -34,22 +36,28 @@ def train(settings: TrainSettings, say: Say, engine: Engine) -> dict[str, Any]:
     settings = settings.absolute()
     out = settings.out
     check_settings(settings)
-    _check_same(settings)
-    problems = [problem_of(one, say if not number else _nothing) for number, one in enumerate(settings.splits())]
+    check_folder(out, RUN_FILES, settings.files().values())
+    data = fingerprints(settings.files())
+    _check_same(settings, data, say)
+    problems = [problem_of(one, data, say if not number else _nothing) for number, one in enumerate(settings.splits())]
     say(describe(problems[0]))
+    say(rehearse(settings, problems))
     make_directory(out, "the run")
     with locked(out):
         remove_leftovers(out)
-        if (out / METRICS).is_file():
+        if is_finished(out):
+            check_run(out, METRICS)
             say(f"{out} is finished; --out with another directory begins a new run")
             return read_metrics(out)
+        (out / MANIFEST).unlink(missing_ok=True)
         write_whole(out / SETTINGS, json.dumps(settings.as_dict(), indent=1) + "\n")
+        write_fingerprints(out, data)
         write_whole(out / "graph.npz", graph_bytes(problems[0]))
-        trials = Trials(out, engine, say)
+        trials = Trials(out, engine, say, data)
         remove_leftovers(trials.folder)
         filter, K = _best(settings, trials, say)
         units = [
-            Unit(one, filter, order, seed)
+            trials.unit(one, filter, order, seed)
             for one in settings.splits()
             for order in dict.fromkeys((K, 0))
             for seed in settings.seed_numbers()
@@ -58,23 +66,14 @@ def train(settings: TrainSettings, say: Say, engine: Engine) -> dict[str, Any]:
         trials.run(units)
         say("models without the graph")
         comparisons = [
-            _compared(one, problem, filter, K, trials) for one, problem in zip(settings.splits(), problems, strict=True)
+            compared(one, problem, _from_trials(one, filter, K, trials))
+            for one, problem in zip(settings.splits(), problems, strict=True)
         ]
         if len(comparisons) == 1:
             write_run(settings, problems[0], comparisons[0], out)
         else:
-            write_several(settings, problems, comparisons)
+            write_several(settings, problems, comparisons, data)
         return read_metrics(out)
-
-
-def check_settings(settings: TrainSettings) -> None:
-    """Raise before anything is written if a filter, a metric or an option is not known."""
-    for filter in settings.filter:
-        check_name("filter", filter, LAYERS)
-        for K in settings.K:
-            if K is not None and K < 0:
-                raise ValueError(f"--K has {K}; expected filter orders of 0 or more")
-            make_estimator(settings, filter, K, settings.seed).reported()
 
 
 def describe(problem: Problem) -> str:
@@ -91,11 +90,28 @@ def describe(problem: Problem) -> str:
     )
 
 
-def _check_same(settings: TrainSettings) -> None:
-    stored = settings.out / SETTINGS
-    if not stored.is_file():
+def _check_same(settings: TrainSettings, data: Mapping[str, str], say: Say) -> None:
+    """Raise if the directory holds a run with other settings, or on other data."""
+    file = settings.out / SETTINGS
+    if not file.is_file():
         return
-    other = settings.differs_from(stored.read_text("utf-8"))
+    try:
+        asked = parse_table(read_text(file, "the settings of a run"))
+    except ValueError as error:
+        raise ValueError(
+            f"{file} cannot be read ({error}); expected the settings of a run: choose another --out"
+        ) from None
+    stored = read_fingerprints(settings.out)
+    if stored is None:
+        say(f"{settings.out} was begun without fingerprints of its data, which are taken to be the same")
+    names = changed(stored, data)
+    for name in names:
+        if name in data and stored is not None and name in stored:
+            raise ValueError(
+                f"{settings.files()[name]} has changed since {settings.out} was begun; expected the same --{name} "
+                "to go on: put it back, or choose another --out for a new run"
+            )
+    other = settings.differs_from(asked, [] if stored is None else [name for name in data if name not in names])
     if other:
         raise ValueError(
             f"{settings.out} holds a run with other settings ({', '.join(other)}); expected the same ones to go on, or "
@@ -108,7 +124,7 @@ def _best(settings: TrainSettings, trials: Trials, say: Say) -> tuple[str, int |
     choices = [(filter, K) for filter in settings.filter for K in settings.K]
     if len(choices) == 1:
         return choices[0]
-    units = {choice: [Unit(one, *choice, settings.seed) for one in settings.splits()] for choice in choices}
+    units = {choice: [trials.unit(one, *choice, settings.seed) for one in settings.splits()] for choice in choices}
     say(f"trying {len(choices)} models: {sum(map(len, units.values()))} trainings")
     trials.run([unit for several in units.values() for unit in several])
     metric = make_estimator(settings, *choices[0], settings.seed).task().metric
@@ -126,18 +142,6 @@ def _title(filter: str, K: int | None) -> str:
     return f"{filter}, {'K by rule' if K is None else f'K = {K}'}"
 
 
-def _compared(settings: TrainSettings, problem: Problem, filter: str, K: int | None, trials: Trials) -> Comparison:
-    estimator = _from_trials(settings, filter, K, trials)
-    seeds = len(settings.seed_numbers())
-    if isinstance(estimator, Forecaster):
-        known = int((~problem.masks["test"]).sum())
-        estimator.set_params(validation_fraction=int(problem.masks["valid"].sum()) / known)
-        share = float(np.mean(problem.masks["test"]))
-        return compare(estimator, problem.shift, problem.X, seeds=seeds, test_fraction=share, period=settings.period)
-    masks: dict[str, Any] = {**problem.masks}
-    return compare(estimator, problem.shift, problem.X, problem.y, **masks, seeds=seeds)
-
-
 def _from_trials(settings: TrainSettings, filter: str, K: int | None, trials: Trials) -> Any:
     """An estimator that does not train: its fit takes the finished training of its own filter, K and seed."""
     made = make_estimator(settings, filter, K, 0)
@@ -145,7 +149,7 @@ def _from_trials(settings: TrainSettings, filter: str, K: int | None, trials: Tr
 
     class Stored(kind):  # type: ignore[misc]
         def fit(self, *data: Any, **more: Any) -> Any:
-            found = trials.load(Unit(settings, self.filter, self.K, settings.seed + int(self.random_state)))
+            found = trials.load(trials.unit(settings, self.filter, self.K, settings.seed + int(self.random_state)))
             self.__dict__.update(found.__dict__)
             return self
 

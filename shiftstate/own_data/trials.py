@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from shiftstate.errors import SweepError
+from shiftstate.errors import SweepError, keep
 from shiftstate.estimators import ESTIMATORS, Estimator, Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import make_directory, write_whole
+from shiftstate.files import check_unchanged, make_directory, write_whole
+from shiftstate.json_file import of_fields, read_json, table, word
+from shiftstate.machine.results.data_files import changed, fingerprints
 from shiftstate.machine.run import one_thread
 from shiftstate.machine.running.engines import Engine, Pool, make_engine
 from shiftstate.machine.running.sweep import sweep
@@ -39,6 +42,8 @@ class Unit:
     filter: str
     K: int | None
     seed: int
+    data: tuple[tuple[str, str], ...] = ()
+    """Fingerprints of the files that it learns from, by setting."""
 
     @property
     def name(self) -> str:
@@ -90,25 +95,42 @@ def fit_on(estimator: Any, problem: Problem) -> None:
 
 
 _read: dict[str, Problem] = {}
-"""The last problem that this process has read, by its settings."""
+"""The last problems that this process has read, by their settings and the fingerprints of their files."""
 
 
-def problem_of(settings: TrainSettings, say: Say = lambda line: None) -> Problem:
-    """The data of these settings; read once per process."""
-    key = json.dumps(settings.as_dict(), sort_keys=True)
+def problem_of(settings: TrainSettings, data: Mapping[str, str] | None = None, say: Say = lambda line: None) -> Problem:
+    """The data of these settings, read once per process.
+
+    Args:
+        settings: which name files.
+        data: the fingerprints that the files have to have; those that they have now by default.
+        say: told what was decided.
+    """
+    data = fingerprints(settings.files()) if data is None else data
+    key = json.dumps([settings.as_dict(), dict(data)], sort_keys=True)
     if key not in _read:
         problem = read_problem(settings, say)
+        check_data(settings, data)
         if len(_read) > 20:
             _read.clear()
         _read[key] = problem
     return _read[key]
 
 
+def check_data(settings: TrainSettings, data: Mapping[str, str] | None) -> None:
+    """Raise if a file has another content than it had; runs of older versions do not tell."""
+    files = settings.files()
+    for name in changed(data, fingerprints(files)):
+        raise ValueError(
+            f"{files.get(name, name)} has changed since the run began; expected the file that the run learns from"
+        )
+
+
 def work(unit: Unit) -> Trained:
     """What a worker does. One thread: the same sums in the same order, however many workers there are."""
     with one_thread():
         estimator = make_estimator(unit.settings, unit.filter, unit.K, unit.seed)
-        fit_on(estimator, problem_of(unit.settings))
+        fit_on(estimator, problem_of(unit.settings, dict(unit.data)))
     with tempfile.TemporaryDirectory() as folder:
         estimator.save(Path(folder) / "model.safetensors")
         model = (Path(folder) / "model.safetensors").read_bytes()
@@ -119,14 +141,19 @@ def work(unit: Unit) -> Trained:
 class Trials:
     """The trainings of a run, as files: NAME.safetensors, NAME.npy for forecasts, and NAME.json, written last."""
 
-    def __init__(self, out: Path, engine: Engine, say: Say) -> None:
-        self.folder, self.engine, self.say = out / FOLDER, engine, say
+    def __init__(self, out: Path, engine: Engine, say: Say, data: Mapping[str, str]) -> None:
+        self.folder, self.engine, self.say, self.data = out / FOLDER, engine, say, data
         make_directory(self.folder, "the trials")
+
+    def unit(self, settings: TrainSettings, filter: str, K: int | None, seed: int) -> Unit:
+        """A training on the data of this run."""
+        return Unit(settings, filter, K, seed, tuple(self.data.items()))
 
     def run(self, units: Sequence[Unit]) -> None:
         """Make those that are not stored yet, and store each as it finishes."""
         missing = [unit for unit in units if self._fit(unit) is None]
         if len(missing) < len(units):
+            keep()
             self.say(f"{len(units) - len(missing)} of {len(units)} trainings were finished before")
         began, done = time.monotonic(), 0
 
@@ -168,22 +195,36 @@ class Trials:
         return self.folder / f"{unit.name}.{kind}"
 
     def _store(self, unit: Unit, trained: Trained) -> None:
-        write_whole(self._file(unit, "safetensors"), trained.model)
-        if trained.forecasts is not None:
-            write_whole(self._file(unit, "npy"), trained.forecasts)
-        write_whole(self._file(unit, "json"), json.dumps(trained.fit) + "\n")
+        files = {"safetensors": trained.model} | ({} if trained.forecasts is None else {"npy": trained.forecasts})
+        for kind, content in files.items():
+            write_whole(self._file(unit, kind), content)
+        sums = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
+        body = {"fit": trained.fit, "files": sums}
+        write_whole(self._file(unit, "json"), json.dumps({**body, "sha256": _own_checksum(body)}) + "\n")
 
     def _fit(self, unit: Unit) -> Fit | None:
-        """How a finished training went; None if it is not there, or its files cannot be read."""
+        """How a finished training went; None if it is not there, or its files are not as they were written."""
         file = self._file(unit, "json")
-        if not file.is_file() or not self._file(unit, "safetensors").is_file():
+        if not file.exists():
             return None
         try:
-            told: dict[str, Any] = json.loads(file.read_text("utf-8"))
-            return Fit(**told | {key: tuple(value) for key, value in told.items() if isinstance(value, list)})
-        except (OSError, ValueError, TypeError):
-            self.say(f"{file} cannot be read; the training is made again")
+            found = read_json(file, "a finished training", _TRAINED, finite=False)
+            if _own_checksum({"fit": found["fit"], "files": found["files"]}) != found["sha256"]:
+                raise ValueError(f"{file} is not as it was written")
+            for kind, written in found["files"].items():
+                check_unchanged(self._file(unit, kind), written, file.name, "")
+        except ValueError as error:
+            self.say(f"{error}; the training is made again")
             return None
+        told = found["fit"]
+        return Fit(**told | {key: tuple(value) for key, value in told.items() if isinstance(value, list)})
+
+
+_TRAINED = table({"fit": of_fields(Fit), "files": table({"safetensors": word()}, {"npy": word()}), "sha256": word()})
+
+
+def _own_checksum(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def engine_of(name: str, workers: int | None, scheduler: str | None) -> Engine:

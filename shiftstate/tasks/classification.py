@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, pad
 
+from shiftstate.checks import check_number
 from shiftstate.tasks.base import Task
 from shiftstate.tasks.metrics import CLASSIFICATION_METRICS
 from shiftstate.tasks.targets import as_classes
@@ -35,10 +36,8 @@ class Classification(Task):
         class_weights: Sequence[float] | Literal["balanced"] | None = None,
     ) -> None:
         super().__init__(metric, metrics)
-        if not 0 <= smoothing < 1:
-            raise ValueError(f"smoothing is {smoothing}; expected a share of the label, from 0 to less than 1")
-        self.smoothing = smoothing
-        self.class_weights = _checked(class_weights)
+        self.smoothing = check_smoothing("smoothing", smoothing)
+        self.class_weights = check_class_weights(class_weights)
         self._balanced: tuple[float, ...] | None = None
 
     def targets(self, y: Any, name: str) -> Tensor:
@@ -122,13 +121,19 @@ class NodeClassification(Classification):
     per_node: ClassVar[bool] = True
 
 
-def _checked(weights: Any) -> tuple[float, ...] | Literal["balanced"] | None:
+def check_smoothing(name: str, value: object) -> float:
+    """A share of the label."""
+    return check_number(name, value, lambda share: 0 <= share < 1, "a share of the label, from 0 to less than 1")
+
+
+def check_class_weights(weights: Any) -> tuple[float, ...] | Literal["balanced"] | None:
+    """A positive number per class, "balanced", or None."""
     if weights is None:
         return None
     if isinstance(weights, str) and weights == "balanced":
         return "balanced"
     try:
-        numbers = () if isinstance(weights, str) else tuple(float(weight) for weight in weights)
+        numbers = () if isinstance(weights, str | dict) else tuple(float(weight) for weight in weights)
     except (TypeError, ValueError):
         numbers = ()
     if not numbers or not all(0 < weight < float("inf") for weight in numbers):

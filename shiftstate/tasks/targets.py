@@ -6,12 +6,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from shiftstate.arrays import as_numpy
+
 
 def as_numbers(y: Any, name: str, hint: str = "") -> Tensor:
     """A tensor from a tensor, an array, a pandas Series or a list of numbers."""
     if isinstance(y, Tensor):
         return y
-    array = np.asarray(y)
+    array = as_numpy(name, y)
     if array.dtype.kind in "OSUT":
         first = next(iter(array.flatten().tolist()), None)
         raise ValueError(f"{name} holds {first!r}, a {type(first).__name__}; expected numbers{hint}")

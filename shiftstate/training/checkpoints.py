@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
 from shiftstate.graphs.ranks import Alone
-from shiftstate.model_file import read_model, write_model
+from shiftstate.model_file import check_tensors, read_model, write_model
 from shiftstate.training.judge import Judge
 
 KIND = "training"
@@ -126,6 +126,7 @@ def _restored(kept: TrainingState, description: dict[str, Any], tensors: dict[st
         number, _, key = name.partition(".")
         state.setdefault(int(number), {})[key] = tensor
     try:
+        check_tensors("it", under("model."), kept.model.state_dict())
         kept.model.load_state_dict(under("model."))
         kept.optimizer.load_state_dict({"state": state, "param_groups": description["groups"]})
         kept.schedule.load_state_dict(description["schedule"])
@@ -135,6 +136,6 @@ def _restored(kept: TrainingState, description: dict[str, Any], tensors: dict[st
         kept.judge.best_epoch, kept.judge.best_scores = description["best_epoch"], description["best"]
         kept.judge.weights = under("best.")
         return description["epoch"], description["limit"]
-    except (KeyError, RuntimeError, ValueError, TypeError) as error:
+    except (KeyError, RuntimeError, ValueError, TypeError, AttributeError) as error:
         cause = str(error).splitlines()[0]
         raise ValueError(f"the checkpoint does not fit this model ({cause}); expected the same network") from None

@@ -11,7 +11,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from shiftstate.graphs import Shift
 from shiftstate.tasks import Task
-from shiftstate.training.arguments import check_call, check_numbers, check_task
+from shiftstate.training.arguments import check_batch_size, check_call, check_options, check_task
 from shiftstate.training.checkpoints import Checkpoints, TrainingState
 from shiftstate.training.judge import Judge
 from shiftstate.training.optimizer import adam, scheduled
@@ -97,18 +97,37 @@ def fit(
         >>> ss.fit(net, shift, data, epochs=2, batch_size=20, learning_rate=0.01).outcome
         'finished'
     """
-    check_call(model, shift, data, learning_rate, device)
+    check_call(model, shift, data)
     task = check_task(task, smoothing)
+    options = check_options(
+        {
+            "epochs": epochs,
+            "batch_size": batch_size,
+            "learning_rate": learning_rate,
+            "betas": betas,
+            "weight_decay": weight_decay,
+            "clip": clip,
+            "schedule": schedule,
+            "patience": patience,
+            "keep_best": keep_best,
+            "look_every": look_every,
+            "seed": seed,
+            "share_equal": share_equal,
+            "device": device,
+            "progress": progress,
+            "checkpoints": checkpoints,
+        }
+    )
     train, valid, test = read_parts(data, task, device, share_equal, shift.ranks)
     check_dtype(model, train.x)
-    batch_size = check_numbers(train, epochs, batch_size, schedule, clip, patience, look_every)
+    batch_size = check_batch_size(options.batch_size, train)
     model, shift = model.to(device), shift.to(device)
     targets = {"train.y": train, "valid.y": valid} | ({} if test is None else {"test.y": test})
     known = {name: part.all_known() for name, part in targets.items()}
     task = task.prepared(known["train.y"])
-    optimizer = adam(model, learning_rate, betas, weight_decay, device)
-    steps = _Steps(model, shift, task, train, batch_size, clip, optimizer, seed)
-    steps.schedule = scheduled(optimizer, schedule, learning_rate, epochs * steps.per_epoch)
+    optimizer = adam(model, options.learning_rate, options.betas, options.weight_decay, device)
+    steps = _Steps(model, shift, task, train, batch_size, options.clip, optimizer, options.seed)
+    steps.schedule = scheduled(optimizer, schedule, options.learning_rate, epochs * steps.per_epoch)
     steps.known = known
     judge = Judge(model, shift, task, valid, test, keep_best, batch_size and JUDGED_AT_ONCE * batch_size)
     began = time.perf_counter()

@@ -41,7 +41,7 @@ def test_a_missing_part_is_named_by_all(tmp_path):
     ss.distributed.partition(random_graph(), tmp_path, 2, "blocks")
     (tmp_path / "part-1.safetensors").unlink()
     for message in told(2, jobs.read, tmp_path, "x.npy"):
-        assert message.startswith(f"rank 1: {tmp_path}/part-1.safetensors does not exist")
+        assert message.startswith(f"rank 1: {tmp_path}/part-1.safetensors cannot be read (No such file or directory)")
 
 
 def test_another_number_of_processes_is_named(tmp_path):
@@ -89,14 +89,15 @@ def test_damaged_folders_are_named(tmp_path):
     part = tmp_path / "part-0.safetensors"
     content = part.read_bytes()
     part.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match=r"part-0\.safetensors cannot be read"):
+    changed = r"part-0\.safetensors is not the file that was written .* partition the graph again"
+    with pytest.raises(ValueError, match=changed):
         ss.distributed.load(tmp_path)
     ss.distributed.partition(random_graph(seed=1), tmp_path / "other", 1)
     part.write_bytes((tmp_path / "other" / part.name).read_bytes())
-    with pytest.raises(ValueError, match="is a part of another graph than the manifest's"):
+    with pytest.raises(ValueError, match=changed):
         ss.distributed.load(tmp_path)
     (tmp_path / "partition.json").write_text("{}")
-    with pytest.raises(ValueError, match="is no manifest"):
+    with pytest.raises(ValueError, match=r"partition\.json: graph is missing; expected graph, num_nodes"):
         ss.distributed.load(tmp_path)
 
 

@@ -117,6 +117,42 @@ def test_all_eigenvalues_are_taken_where_the_iteration_fails(monkeypatch, failur
     assert calls == [20, 100]
 
 
+def test_a_second_iteration_with_more_vectors_is_tried_and_its_answer_taken(monkeypatch):
+    tried = []
+
+    def fails_at_first(*args, ncv, maxiter, **kwargs):
+        tried.append((ncv, maxiter))
+        if ncv == 20:
+            raise ArpackNoConvergence("forced", np.empty(0), np.empty((0, 0)))
+        return np.array([3 - 4j])
+
+    monkeypatch.setattr(spectrum, "eigs", fails_at_first)
+    assert radius(cycle(600, -1.0)) == 5
+    assert tried == [(20, 300), (100, 60)], "as many products either way"
+
+
+@pytest.mark.parametrize(("nodes", "taken"), [(59, False), (60, True), (61, True)])
+def test_all_eigenvalues_are_the_last_way_up_to_the_limit_itself(monkeypatch, nodes, taken):
+    monkeypatch.setattr(spectrum, "DENSE_UP_TO", 10)
+    monkeypatch.setattr(spectrum, "eigs", no_convergence)
+    monkeypatch.setattr(spectrum, "FALLBACK_UP_TO", nodes)
+    if taken:
+        assert radius(cycle(60, -2.0)) == pytest.approx(2, rel=1e-9)
+    else:
+        with pytest.raises(ValueError, match="component of 60 nodes did not converge"):
+            radius(cycle(60, -2.0))
+
+
+def test_one_negative_weight_is_enough_for_perrons_bounds_not_to_hold(monkeypatch):
+    monkeypatch.setattr(spectrum, "DENSE_UP_TO", 10)
+    monkeypatch.setattr(spectrum, "eigs", no_convergence)
+    monkeypatch.setattr(spectrum, "_perron_radius", lambda matrix: 7.0)
+    weights = np.ones(60)
+    assert radius(cycle(60, weights)) == 7
+    weights[5] = -1.0
+    assert radius(cycle(60, weights)) == pytest.approx(1, rel=1e-9)
+
+
 def test_a_symmetric_matrix_falls_back_too(monkeypatch):
     monkeypatch.setattr(spectrum, "eigsh", no_convergence)
     assert radius(path(600)) == pytest.approx(2 * np.cos(np.pi / 601), rel=1e-9)

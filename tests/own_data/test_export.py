@@ -7,6 +7,7 @@ import torch
 from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, SignalRegressor
 from shiftstate.graphs import Shift
 from shiftstate.own_data.exporting import export
+from shiftstate.own_data.left.manifest import write_manifest
 from tests.own_data.towns import run
 
 onnx = pytest.importorskip("onnx")
@@ -36,6 +37,7 @@ def make(kind, folder):
         made = SignalRegressor("gcnn", K=2, epochs=2).fit(shift, x, x[:, 0])
     made.save(folder / "model.safetensors")
     np.savez(folder / "graph.npz", edges=ends, weight=np.ones(2 * N), names=np.array([str(i) for i in range(N)]))
+    write_manifest(folder)
     return made, shift
 
 

@@ -23,7 +23,9 @@ def test_a_run_on_nodes_leaves_model_predictions_metrics_and_pictures(files):
     assert {file.name for file in (files / "run").iterdir()} == {
         "confusion.svg",
         "curves.svg",
+        "data.json",
         "graph.npz",
+        "manifest.json",
         "metrics.json",
         "model.safetensors",
         "predictions.csv",

@@ -180,12 +180,14 @@ def test_a_stop_in_the_midst_loses_nothing_that_was_finished(files, monkeypatch)
     assert again == straight
 
 
-def test_a_training_that_was_half_written_is_made_again(files):
+def test_a_training_that_was_half_written_or_edited_is_made_again(files):
     assert run(*stopped(files))[0] == 0
     before = (files / "run/metrics.json").read_text()
     (files / "run/metrics.json").unlink()
     stored = sorted((files / "run/trials").glob("*.json"))
     stored[0].write_text(stored[0].read_text()[:50])
+    stored[1].write_text(stored[1].read_text().replace('"best_epoch": ', '"best_epoch": 1'))
+    stored[2].with_suffix(".safetensors").write_bytes(stored[0].with_suffix(".safetensors").read_bytes())
     (files / "run/trials/.x.json.0123abcd.shiftstate-part").write_text("{")
     assert run(*stopped(files))[0] == 0
     assert (files / "run/metrics.json").read_text() == before

@@ -21,7 +21,7 @@ from shiftstate.attribution.pieces import SHORTEST, Pieces, cut_texts
 from shiftstate.attribution.threads import one_thread
 from shiftstate.attribution.word_choice import WordChoice, choose_words
 from shiftstate.checks import check_whole
-from shiftstate.errors import SweepError
+from shiftstate.errors import SweepError, keep
 from shiftstate.files import make_directory, remove_leftovers, write_whole
 from shiftstate.machine.running.engines import make_engine
 from shiftstate.machine.running.lock import locked
@@ -91,6 +91,8 @@ def hold_out(
         remove_leftovers(place)
         (place / SHARED).unlink(missing_ok=True)  # of a run that was killed
         missing = [fold for fold, file in files.items() if not file.exists()]
+        if len(missing) < len(dealt):
+            keep()
         say(f"{len(dealt)} folds, {len(dealt) - len(missing)} were there")
         number = count(1)
 

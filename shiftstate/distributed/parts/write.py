@@ -21,6 +21,9 @@ from shiftstate.graphs import Shift
 from shiftstate.graphs.construct import laid_out
 from shiftstate.graphs.operators import Sparse
 
+MOST_EMPTY = 1024
+"""A small graph may have parts without nodes, up to so many parts."""
+
 
 def partition(
     graph: Shift | str | os.PathLike[str],
@@ -66,6 +69,8 @@ def partition(
         raise ValueError("the shift is a batch, or partitioned already; expected one whole graph")
     if names is not None and len(names) != graph.num_nodes:
         raise ValueError(f"{len(names)} names were given; expected {graph.num_nodes}, one per node")
+    if parts > max(graph.num_nodes, MOST_EMPTY):
+        raise ValueError(f"parts is {parts}; expected at most {graph.num_nodes}, one for every node of the graph")
     operator = laid_out(graph.operator, "sparse")
     assert isinstance(operator, Sparse)
     return _write(operator, Path(folder), parts, method, names)
@@ -81,9 +86,9 @@ def _write(operator: Sparse, folder: Path, parts: int, method: Any, names: Seque
     try:
         for p, piece in enumerate(Cut(rows, columns, part, parts).cut()):
             own = None if names is None else [str(names[node]) for node in piece.nodes]
-            write_part(folder / file_of(p), piece, own, graph)
+            sha256 = write_part(folder / file_of(p), piece, own, graph)
             halo = int(piece.rows.received.sum())
-            entries.append(PartEntry(file_of(p), len(piece.nodes), piece.interior, len(piece.rows.col), halo))
+            entries.append(PartEntry(file_of(p), len(piece.nodes), piece.interior, len(piece.rows.col), halo, sha256))
         manifest = Manifest(
             graph,
             operator.num_nodes,

@@ -9,6 +9,7 @@ import numpy as np
 
 from shiftstate.estimators.base import Estimator
 from shiftstate.estimators.graph_help.intervals import Lead, over_seeds
+from shiftstate.estimators.graph_help.verdict import plain, sentence
 from shiftstate.tasks import Metric
 
 
@@ -72,14 +73,8 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """One sentence."""
-        plain = self.rival.title
-        rival = plain if self.rival.name == "no_graph" else f"{plain} without the graph"
-        is_, it = ("are", "them") if self.rival.name == "trees" else ("is", "it")
-        if self.low > 0:
-            return f"the graph is worth {self._shown(self.lead, self.low, self.high)}, compared with {plain}"
-        if self.high < 0:
-            return f"{rival} {is_} better by {self._shown(-self.lead, -self.high, -self.low)}: prefer {it}"
-        return f"{rival} {is_} as good (the graph gives {self._shown(self.lead, self.low, self.high)}): prefer {it}"
+        lead = (self.lead, self.low, self.high)
+        return sentence(self.metric, self.rival.name, self.rival.title, lead, self.rival.test)
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -106,26 +101,17 @@ class Comparison:
         everyone = [self.model, *self.others]
         ordered = sorted(everyone, key=lambda one: one.test, reverse=self.metric.direction == "higher")
         width = max(len(one.title) for one in everyone)
-        lines = [f"{one.title:{width}}  {self._plain(one.test)}{self._spread(one)}{self._each(one)}" for one in ordered]
+        lines = [
+            f"{one.title:{width}}  {plain(self.metric, one.test)}{self._spread(one)}{self._each(one)}"
+            for one in ordered
+        ]
         return "\n".join([f"{self.metric.title} on test data", *lines])
 
     def _spread(self, one: Contender) -> str:
         interval = one.interval
-        return "" if interval is None else f"  ({self._plain(interval[0])} … {self._plain(interval[1])})"
+        return "" if interval is None else f"  ({plain(self.metric, interval[0])} … {plain(self.metric, interval[1])})"
 
     def _each(self, one: Contender) -> str:
         """Scores at every horizon, where there are several."""
-        scores = self.by_horizon.get(one.name, ())
-        return f"  by horizon: {', '.join(map(self._plain, scores))}" if len(scores) > 1 else ""
-
-    def _shown(self, value: float, low: float, high: float) -> str:
-        if _is_share(self.metric):
-            return f"{100 * value:.1f} points ({100 * low:.1f} … {100 * high:.1f})"
-        return f"{value:.2g} ({low:.2g} … {high:.2g}) of {self.rival.test:.3g} in {self.metric.title}"
-
-    def _plain(self, value: float) -> str:
-        return f"{100 * value:.1f}" if _is_share(self.metric) else f"{value:.4g}"
-
-
-def _is_share(metric: Metric) -> bool:
-    return metric.direction == "higher" and metric.name != "r2"
+        scores = [plain(self.metric, score) for score in self.by_horizon.get(one.name, ())]
+        return f"  by horizon: {', '.join(scores)}" if len(scores) > 1 else ""

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from shiftstate.checks import check_whole
+from shiftstate.checks import check_number, check_whole
+from shiftstate.estimators.alignment import join_rows
 from shiftstate.estimators.base import Estimator
-from shiftstate.estimators.forecaster import Forecaster
+from shiftstate.estimators.forecaster import Forecaster, check_horizons
 from shiftstate.estimators.graph_help import baselines
 from shiftstate.estimators.graph_help.comparison import Comparison, Contender
 from shiftstate.estimators.graph_help.intervals import lead_of, value_of
-from shiftstate.estimators.inputs import as_array, as_labels, as_mask, as_shift, encode
-from shiftstate.estimators.nodes import NodeEstimator
+from shiftstate.estimators.inputs import as_array, as_labels, as_mask, as_shift, encode, find_classes
+from shiftstate.estimators.nodes import NODES, NodeEstimator, as_targets
 from shiftstate.graphs import Shift
 from shiftstate.tasks import Metric
 
@@ -62,6 +63,7 @@ def compare(
         say: is told in a line what was trained.
     """
     check_whole("seeds", seeds, 1)
+    estimator.check_arguments()
     shift = as_shift(shift)
     if isinstance(estimator, Forecaster):
         contest: _Contest = _Forecasts(estimator, shift, X, test_fraction, period)
@@ -137,10 +139,23 @@ class _Rows(_Contest):
         self.estimator, self.shift, self.X = estimator, shift, X
         self.rows = as_array("X", X)
         self.labelled = hasattr(estimator, "predict_proba")
-        self.targets: Any = as_labels("y", y)[0] if self.labelled else as_array("y", y)
+        y, *aligned = join_rows(X, NODES if isinstance(estimator, NodeEstimator) else None, y=y, **masks)
+        masks = dict(zip(masks, aligned, strict=True))
+        self.targets: Any
+        self.targets, known = as_labels("y", y) if self.labelled else as_targets("y", y)
         self.learn, self.choose, self.judge = (as_mask(name, mask, len(self.targets)) for name, mask in masks.items())
+        self._check_targets(known)
         self.units = np.arange(int(self.judge.sum()))
         self.classes: Any = None
+
+    def _check_targets(self, known: Mask) -> None:
+        """All rows of the masks have targets, and classes that can be learned: before anything is trained."""
+        for name, mask in (("train", self.learn), ("valid", self.choose), ("test", self.judge)):
+            if not known[mask].all():
+                first = int(np.flatnonzero(mask & ~known)[0])
+                raise ValueError(f"{name} holds row {first}, which has no target in y; expected targets for its rows")
+            if self.labelled:
+                encode(self.targets[mask], find_classes(self.targets[self.learn], "y at train"), f"y at {name}")
 
     def trained(self, estimator: Any) -> tuple[Estimator, Pair]:
         rows, targets, learn, choose, judge = self.rows, self.targets, self.learn, self.choose, self.judge
@@ -194,19 +209,27 @@ class _Forecasts(_Contest):
     """The last times of a series are the test data, those before them validation data."""
 
     def __init__(self, estimator: Forecaster, shift: Shift, series: Any, fraction: float, period: int | None) -> None:
-        estimator._check_arguments()
         self.estimator, self.shift, self.series = estimator, shift, series
         self.values = values = estimator._series(shift, series, "series")
-        self.history, self.horizons = estimator.history, estimator.horizons_
+        self.history, self.horizons = estimator.history, check_horizons(estimator.horizons)
+        check_number("test_fraction", fraction, lambda share: 0 < share < 1, "a share between 0 and 1")
         self.first = first = len(values) - round(fraction * len(values))
         self.ahead = max(self.horizons)
-        if not 0 < fraction < 1 or first < 2 * (self.history + self.ahead) or len(values) - first < self.ahead:
-            raise ValueError(f"test_fraction is {fraction} of {len(values)} times; expected enough times on both sides")
+        if first < 2 * (self.history + self.ahead) or len(values) - first < self.ahead:
+            raise ValueError(
+                f"test_fraction is {fraction:g} of {len(values)} times; expected at least {self.ahead} of them as test "
+                f"data and {2 * (self.history + self.ahead)} before, for this history and these horizons"
+            )
+        if period is not None and check_whole("period", period, 1) > first:
+            raise ValueError(f"period is {period}; expected at most {first}, the times before the test data")
         self.begin = first - round(estimator.validation_fraction * first)
         self.period = period or baselines.guessed_period(values[:first])
         came = [_came(values, made, self.horizons) for made in self._made()]
         self.known = [~np.isnan(one) for one in came]
         self.held = came[0][self.known[0]], came[1][self.known[1]]
+        for name, held in zip(("validation", "test"), self.held, strict=True):
+            if not held.size:
+                raise ValueError(f"series holds no number among the times of the {name} data; expected some")
         block = block_length(len(came[1]), self.history, self.ahead)
         times = np.arange(len(came[1])) // block
         self.units = np.broadcast_to(times[:, None, None], came[1].shape)[self.known[1]]

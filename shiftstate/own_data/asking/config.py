@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shiftstate.checks import check_name
-from shiftstate.machine.parsing import parse_toml, read_text
+from shiftstate.machine.parsing import parse_override, parse_toml, read_text, typed
 from shiftstate.own_data.asking.settings import TrainSettings
 
 PATHS = ("edges", "nodes", "features", "signals", "targets", "out")
@@ -79,15 +79,12 @@ def settings_from_record(asked: Mapping[str, Any], split: str | None = None) -> 
 
 def model_options(given: list[str]) -> dict[str, Any]:
     """Arguments of the estimator from NAME=VALUE."""
-    options = {}
+    options: dict[str, Any] = {}
     for one in given:
-        name, mark, text = one.partition("=")
-        if not mark or not name.strip():
-            raise ValueError(f"--set is {one!r}; expected NAME=VALUE, such as channels=64")
-        try:
-            options[name.strip()] = parse_toml(f"value = {text}")["value"]
-        except ValueError:
-            options[name.strip()] = text.strip()
+        ((name, value),) = parse_override(one).items()
+        if name in options:
+            raise ValueError(f"--set {name} is given twice; expected one value")
+        options[name] = value
     return options
 
 
@@ -100,16 +97,18 @@ def parsed(where: str, name: str, value: Any) -> Any:
     kind, words = kinds[name]
     if isinstance(value, Path):
         return value
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)) or (name == "metric" and not value):
         raise ValueError(f"{where} is {value!r}; expected {words}")
     return Path(str(value)) if name in PATHS else value
 
 
 def _list(where: str, kind: type, value: Any) -> tuple[Any, ...]:
     """Several values: a list of a file, or words with commas between."""
-    parts = value if isinstance(value, list) else [one.strip() for one in str(value).split(",")]
     try:
-        return tuple(kind(one) for one in parts if one != "" or kind is str)
-    except (TypeError, ValueError):
+        if isinstance(value, str):
+            return tuple(kind(one.strip()) for one in value.split(","))
+        several: tuple[Any, ...] = typed(where, value, tuple[kind, ...])  # type: ignore[valid-type]
+        return several
+    except ValueError:
         words = {int: "whole numbers", float: "numbers", str: "words"}[kind]
         raise ValueError(f"{where} is {value!r}; expected {words} with commas between") from None

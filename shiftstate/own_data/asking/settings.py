@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,10 @@ from shiftstate.checks import check_name, check_seed, check_whole
 
 TASKS = ("node-classification", "node-regression", "signal-classification", "signal-regression", "forecast")
 MISSING = ("refuse", "mask", "interpolate", "zero=missing")
+FILES = ("edges", "nodes", "features", "signals", "targets")
+"""Settings that name a file of data."""
+LARGEST_SEED = 2**32 - 1
+"""That scikit-learn takes."""
 JOINS = ("name", "position")
 HEADERS = {"yes": True, "no": False}
 SEEDS = 3
@@ -74,6 +78,8 @@ class TrainSettings:
         if self.seeds is not None:
             check_whole("seeds", self.seeds, 1)
         check_seed(self.seed)
+        if self.seed + self.seed_count() - 1 > LARGEST_SEED:
+            raise ValueError(f"seed is {self.seed}; expected seeds of {LARGEST_SEED:,} at most")
         needed: dict[str, Any] = {"signals": self.signals}
         if self.task.startswith("node"):
             needed = {"nodes": self.nodes}
@@ -87,8 +93,10 @@ class TrainSettings:
             raise ValueError(
                 f"fractions is {self.fractions}; expected three shares for train, valid and test: 0.6,0.2,0.2"
             )
-        for name in ("filter", "K", "split"):
+        for name in ("filter", "K", "horizons", "split"):
             given = getattr(self, name)
+            if not given and name != "split":
+                raise ValueError(f"--{name} names nothing; expected one or more, with commas between")
             if len(set(given)) < len(given):
                 raise ValueError(f"--{name} names {given} with something twice; expected different ones")
         if self.split and self.groups is not None:
@@ -111,8 +119,15 @@ class TrainSettings:
 
     def seed_numbers(self) -> range:
         """Of the trainings of the kept model."""
-        count = self.seeds if self.seeds is not None else 1 if len(self.split) > 1 else SEEDS
-        return range(self.seed, self.seed + count)
+        return range(self.seed, self.seed + self.seed_count())
+
+    def seed_count(self) -> int:
+        """How many trainings of the kept model."""
+        return self.seeds if self.seeds is not None else 1 if len(self.split) > 1 else SEEDS
+
+    def files(self) -> dict[str, Path]:
+        """The files of data, by setting."""
+        return {name: path for name in FILES if (path := getattr(self, name)) is not None}
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON; files by their absolute paths."""
@@ -125,12 +140,19 @@ class TrainSettings:
                 described[one.name] = list(value)
         return described
 
-    def differs_from(self, text: str) -> list[str]:
-        """What stored settings say differently, by name; ``out`` does not count, as directories are moved."""
-        try:
-            stored = json.loads(text)
-            own = json.loads(json.dumps(self.as_dict()))
-            usual = {one.name: one.default for one in fields(self)}  # of keys that older runs do not have
-            return [name for name in own if name != "out" and stored.get(name, usual[name]) != own[name]]
-        except (ValueError, AttributeError):
-            return ["everything"]
+    def differs_from(self, stored: Mapping[str, Any], same: Collection[str] = ()) -> list[str]:
+        """What stored settings say differently, by name; ``out`` does not count, as directories are moved.
+
+        Args:
+            stored: settings as `as_dict` gives them.
+            same: files of data whose content is known to be the same: these may lie elsewhere.
+        """
+        own = self.as_dict()
+        usual = {one.name: one.default for one in fields(self)}  # of keys that older runs do not have
+        names = [name for name in own if name != "out" and stored.get(name, usual[name]) != own[name]]
+        return [name for name in names if name not in same or _ending(stored.get(name)) != _ending(own[name])]
+
+
+def _ending(path: Any) -> str:
+    """It says how a file is read."""
+    return Path(path).suffix.lower() if isinstance(path, str) else ""

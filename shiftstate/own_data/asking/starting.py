@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from shiftstate.files import write_whole
+from shiftstate.machine.parsing import parse_toml
 from shiftstate.own_data.asking.config import PATHS, parsed
 from shiftstate.own_data.asking.settings import TASKS, header_of
 from shiftstate.own_data.reading.splitting import SPLITS
@@ -42,7 +44,9 @@ def write_config(file: Path, given: Mapping[str, Any]) -> None:
         "",
         *_model(values),
     ]
-    write_whole(file, "\n".join(lines) + "\n")
+    text = "\n".join(lines) + "\n"
+    parse_toml(text)  # what is written can be read
+    write_whole(file, text)
 
 
 def _table(values: Mapping[str, Any]) -> Table | None:
@@ -81,14 +85,14 @@ def _task(values: Mapping[str, Any], table: Table | None) -> str:
 
 
 def _data(file: Path, values: Mapping[str, Any], notes: list[str], table: Table | None) -> list[str]:
-    lines = [f"# {note}" for note in notes]
+    lines = [_comment(note) for note in notes]
     for name in PATHS[:-1]:
         if name in values:
             relative = os.path.relpath(values[name].absolute(), file.absolute().parent)
             lines.append(f"{name} = {_quoted(relative)}")
     if table is not None:
         shown = ", ".join(list(table.columns)[:12]) + (f", … ({len(table.columns)})" if len(table.columns) > 12 else "")
-        lines.append(f"# {table.path.name} has {len(table)} rows; its columns: {shown}")
+        lines.append(_comment(f"{table.path.name} has {len(table)} rows; its columns: {shown}"))
     out = values.get("out", file.absolute().parent / "runs" / file.stem)
     lines.append(f"out = {_quoted(os.path.relpath(out.absolute(), file.absolute().parent))}")
     for name, meaning in (
@@ -150,5 +154,9 @@ def _quoted(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int | float):
         return str(value)
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _comment(text: str) -> str:
+    """One line, whatever names of columns and files hold."""
+    return "# " + "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

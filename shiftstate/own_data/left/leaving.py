@@ -15,14 +15,19 @@ from numpy.typing import NDArray
 
 from shiftstate.checks import check_name
 from shiftstate.estimators import Comparison, Forecaster
+from shiftstate.estimators.defaults import NetworkSettings
 from shiftstate.files import write_whole
-from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.json_file import anything, either, entries, items, nothing, number, of_fields, read_json, table, word
+from shiftstate.layers import LAYERS
+from shiftstate.own_data.asking.settings import TASKS, TrainSettings
+from shiftstate.own_data.left.manifest import MANIFEST, write_manifest
 from shiftstate.own_data.reading.problems import Problem
 from shiftstate.own_data.reading.splitting import PARTS
 from shiftstate.pictures import render
 from shiftstate.tasks import CLASSIFICATION_METRICS, REGRESSION_METRICS, Metric
 
 METRICS = "metrics.json"
+FINISHED = "the folder of a finished run"
 FILES = ("model.safetensors", "predictions.csv")
 PICTURES = ("curves.svg", "confusion.svg", "residuals.svg")
 COVERAGE = 0.9
@@ -39,15 +44,43 @@ def graph_bytes(problem: Problem) -> bytes:
 
 
 def read_metrics(out: Path) -> dict[str, Any]:
-    """What metrics.json of a finished run holds."""
-    file = out / METRICS
+    """What metrics.json of a finished run holds; scores that cannot be computed are NaN."""
+    found: dict[str, Any] = read_json(out / METRICS, FINISHED, _METRICS, finite=False)
     try:
-        found = json.loads(file.read_text("utf-8"))
-        float(found["seeds"]["mean"])
-        str(found["task"]) + str(found["metric"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{file} cannot be read ({error}); expected the directory of a finished run") from None
-    return dict(found)
+        metric_of(found["task"], found["metric"])
+    except ValueError as error:
+        raise ValueError(f"{out / METRICS}: {error}") from None
+    return found
+
+
+def read_settings(out: Path) -> dict[str, Any]:
+    """What settings.json of a run holds."""
+    found: dict[str, Any] = read_json(out / "settings.json", FINISHED, _SETTINGS)
+    return found
+
+
+_SETTINGS = of_fields(TrainSettings)
+_SCORES, _ENDS = entries(number()), items(number(), 2, 2)
+_METRICS = table(
+    {
+        "task": word(TASKS),
+        "metric": word(),
+        "filter": word(tuple(LAYERS)),
+        "settings": of_fields(NetworkSettings),
+        "normalization": word(),
+        "scale": word(),
+        **dict.fromkeys(PARTS, _SCORES),
+        "seeds": table({"mean": number(), "seeds": items(number(), 1)}, {"interval": either(_ENDS, nothing)}, anything),
+        "baselines": _SCORES,
+        "rival": word(),
+        "lead": number(),
+        "interval": _ENDS,
+        "verdict": word(),
+        "table": word(),
+    },
+    {"half_width": number(0), "splits": _SCORES, "files_of": word()},
+    anything,
+)
 
 
 def metric_of(task: str, name: str) -> Metric:
@@ -57,7 +90,8 @@ def metric_of(task: str, name: str) -> Metric:
 
 
 def write_run(settings: TrainSettings, problem: Problem, comparison: Comparison, out: Path) -> None:
-    """All files of a finished run; metrics.json last, so that its presence says that all is there."""
+    """All files of a finished run; the manifest last, so that its presence says that all is there."""
+    (out / MANIFEST).unlink(missing_ok=True)  # what is being replaced is not whole
     estimator: Any = comparison.estimators[0]
     estimator.node_names_ = problem.node_names
     estimator.feature_names_ = problem.feature_names or None
@@ -90,6 +124,7 @@ def write_run(settings: TrainSettings, problem: Problem, comparison: Comparison,
     if rows[0][-1] == "high":  # what an interval around a new prediction takes
         metrics["half_width"] = (float(rows[1][-1]) - float(rows[1][-2])) / 2
     write_whole(out / METRICS, json.dumps(metrics, indent=1) + "\n")
+    write_manifest(out)
 
 
 def as_csv(rows: list[list[Any]]) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from shiftstate.estimators.graph_help.baselines import TITLES
-from shiftstate.estimators.storage import read_estimator
 from shiftstate.files import make_directory, write_whole
 from shiftstate.lens import examine
 from shiftstate.machine.page.build import NO_CHARTS, PAGE
@@ -18,12 +17,15 @@ from shiftstate.machine.page.contract import PageData, RunRow, ShownPicture, Sho
 from shiftstate.machine.page.lenses import read_lenses, that_fit
 from shiftstate.machine.page.render import chart_library, render
 from shiftstate.machine.page.results import PALETTE
+from shiftstate.machine.results.data_files import read_fingerprints
 from shiftstate.own_data.asking.config import settings_from_record
 from shiftstate.own_data.left.inputs import inputs_of
-from shiftstate.own_data.left.leaving import METRICS, PICTURES, metric_of, read_metrics
+from shiftstate.own_data.left.leaving import METRICS, PICTURES, metric_of, read_metrics, read_settings
+from shiftstate.own_data.left.manifest import MANIFEST, MODEL, check_run, read_run_model
 from shiftstate.own_data.left.verdicts import plain
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import read_problem
+from shiftstate.own_data.trials import check_data
 
 REACH_NODES = 3000
 """The reach, the costliest part of the lens, is taken on graphs of up to so many nodes."""
@@ -36,12 +38,13 @@ CAPTIONS = {
 
 
 def is_run(directory: Path) -> bool:
-    """Whether `shiftstate train` has left a finished run there."""
-    return (directory / METRICS).is_file() and (directory / "model.safetensors").is_file()
+    """Whether `shiftstate train` has begun or finished a run there."""
+    return (directory / MANIFEST).exists() or (directory / "settings.json").exists()
 
 
 def write_run_page(directory: Path, say: Say) -> str:
     """Write report.html of a run; a line on it."""
+    check_run(directory, "settings.json", MODEL, METRICS)
     found = read_metrics(directory)
     note = _write_lens(directory, found, say)
     lenses = that_fit(read_lenses(directory), [])
@@ -114,7 +117,7 @@ _PARTS = ("train", "valid", "test")
 
 def _record(directory: Path, found: dict[str, Any]) -> list[tuple[str, str]]:
     used = {key: value for key, value in found["settings"].items() if value is not None}
-    asked = json.loads((directory / "settings.json").read_text("utf-8"))
+    asked = read_settings(directory)
     files = {key: str(asked[key]) for key in ("edges", "nodes", "features", "signals", "targets") if asked.get(key)}
     return [
         ("task", found["task"]),
@@ -128,11 +131,11 @@ def _record(directory: Path, found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _write_lens(directory: Path, found: dict[str, Any], say: Say) -> str:
     """Put the trained model under the lens, if the data are still there; why not, if it was not."""
+    asked, estimator = read_settings(directory), read_run_model(directory)
     try:
-        asked = json.loads((directory / "settings.json").read_text("utf-8"))
         settings = settings_from_record(asked, found.get("files_of"))
+        check_data(settings, read_fingerprints(directory))
         problem = read_problem(settings, lambda line: None)
-        estimator: Any = read_estimator(directory / "model.safetensors")
     except (OSError, ValueError) as error:
         return f"The lens is left out, as the data cannot be read again: {error}"
     nodes = problem.shift.num_nodes
