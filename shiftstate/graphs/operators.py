@@ -1,12 +1,12 @@
 """The two forms of S: a dense matrix, and compressed rows of S and of Sᵀ.
 
 Both are named tuples of plain tensors, so they are pytrees as they stand, and both keep one contract:
-``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``trainable_entries``, ``dense``, ``map``.
+``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``trainable_entries``, ``dense``, ``ordinary``, ``map``.
 """
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -73,6 +73,27 @@ def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
     if torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
+
+
+def ordinary_tensors() -> AbstractContextManager[Any]:
+    """A context for tensors that outlive the call: those made under inference mode could only be used there."""
+    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
+        return nullcontext()
+    return _ordinary_tensors()
+
+
+@contextmanager
+def _ordinary_tensors() -> Iterator[None]:
+    with torch.inference_mode(False), torch.no_grad():  # leaving inference mode alone would turn gradients on
+        yield
+
+
+def as_ordinary(tensor: Tensor) -> Tensor:
+    """The tensor itself, or a copy of one that was made under inference mode."""
+    if torch.compiler.is_compiling() or not isinstance(tensor, Tensor) or not tensor.is_inference():
+        return tensor
+    with ordinary_tensors():
+        return tensor.clone()
 
 
 def rows_of(crow: Tensor, col: Tensor) -> Tensor:
@@ -144,6 +165,10 @@ class Dense(NamedTuple):
     def dense(self) -> Tensor:
         """S as an (N, N) matrix."""
         return self.matrix
+
+    def ordinary(self) -> "Dense":
+        """The same S of tensors that may be used everywhere, also if it was made under inference mode."""
+        return Dense(as_ordinary(self.matrix))
 
     def map(self, change: Callable[[Tensor], Tensor]) -> "Dense":
         """The same S with its values changed by a cast or a copy."""
@@ -241,6 +266,10 @@ class Sparse(NamedTuple):
             check_fits(size, values.device, what, 'a sparse one: layout="sparse", and no to_dense()')
         zeros = values.new_zeros(N, N)
         return zeros.index_put((row.long(), col.long()), values, accumulate=True)
+
+    def ordinary(self) -> "Sparse":
+        """The same S of tensors that may be used everywhere, also if it was made under inference mode."""
+        return Sparse(*map(as_ordinary, self))
 
     def map(self, change: Callable[[Tensor], Tensor]) -> "Sparse":
         """The same S with its values changed by a cast or a copy; indices keep their dtype."""
