@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters.fused.compiling.compiler import announced
+from shiftstate.filters.fused.many_gradients import for_each
 from shiftstate.filters.fused.memory.pool import prepare
 from shiftstate.filters.fused.products.shifts import check_operator
 from shiftstate.filters.fused.second_derivative import only_first, raise_second
@@ -71,9 +72,13 @@ class _Fused(torch.autograd.Function):
     def backward(ctx, dy):
         y, *saved = ctx.saved_tensors
         kept, sources = saved[: ctx.kept], saved[ctx.kept :]
-        whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
-        gradients = _backward(ctx.recurrence, ctx.needs_input_grad[3], whole, y, None if ctx.taken else kept)
-        return None, None, None, *only_first(gradients, (*sources[: len(gradients)], dy))
+
+        def gradients(dy):
+            whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
+            found = _backward(ctx.recurrence, ctx.needs_input_grad[3], whole, y, None if ctx.taken else kept)
+            return only_first(found, (*sources[: len(found)], dy))
+
+        return None, None, None, *for_each(gradients, dy)
 
 
 @torch.library.custom_op("shiftstate::filter", mutates_args=())
