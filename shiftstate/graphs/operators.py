@@ -96,6 +96,13 @@ def as_ordinary(tensor: Tensor) -> Tensor:
         return tensor.clone()
 
 
+def is_known(*sizes: int) -> bool:
+    """Whether sizes are numbers already, and not symbols of a graph that is traced for any size."""
+    if not torch.compiler.is_compiling():
+        return True
+    return all(torch.fx.experimental.symbolic_shapes.has_static_value(size) for size in sizes)
+
+
 def rows_of(crow: Tensor, col: Tensor) -> Tensor:
     """The row of every entry, from the row pointers."""
     nodes = torch.arange(crow.shape[0] - 1, device=crow.device, dtype=col.dtype)
@@ -194,7 +201,7 @@ class Sparse(NamedTuple):
         _check_size(num_nodes, values.device)
         # int32 is half the traffic, and what the BLAS libraries want; a size that is not known yet may need more.
         sizes = (num_nodes, row.shape[0])
-        small = not any(isinstance(size, torch.SymInt) for size in sizes) and max(sizes) < 2**31
+        small = is_known(*sizes) and max(sizes) < 2**31
         index = torch.int32 if small else torch.int64
         key = row.long() * num_nodes + col.long()
         row, col = row.to(index), col.to(index)
