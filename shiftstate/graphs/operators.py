@@ -105,6 +105,8 @@ def is_known(*sizes: int) -> bool:
 
 def rows_of(crow: Tensor, col: Tensor) -> Tensor:
     """The row of every entry, from the row pointers."""
+    if torch.onnx.is_in_onnx_export():  # ONNX cannot repeat by counts: count the rows that begin up to every entry
+        return compress(crow[1:-1] - 1, col.shape[0], col.dtype)[:-1]
     nodes = torch.arange(crow.shape[0] - 1, device=crow.device, dtype=col.dtype)
     return torch.repeat_interleave(nodes, crow.diff(), output_size=col.shape[0])
 
@@ -113,6 +115,11 @@ def compress(row: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
     """Row pointers (N + 1) from the row of every entry."""
     counts = torch.zeros(num_nodes + 1, dtype=torch.int64, device=row.device)
     return counts.scatter_add_(0, row.long() + 1, torch.ones_like(row, dtype=torch.int64)).cumsum(0).to(dtype)
+
+
+def _sorted(keys: Tensor) -> Any:
+    """Keys in order and where they were; equal ones stay in order, as they do by themselves in ONNX's only sort."""
+    return keys.sort() if torch.onnx.is_in_onnx_export() else keys.sort(stable=True)
 
 
 def _check_size(num_nodes: int, device: torch.device) -> None:
@@ -209,7 +216,7 @@ class Sparse(NamedTuple):
         # always sorted, and duplicates stay side by side: every product is the same.
         asked = not torch.compiler.is_compiling()
         if not asked or bool((key[1:] < key[:-1]).any()):
-            key, order = key.sort(stable=True)
+            key, order = _sorted(key)
             row, col, values = (entry.index_select(0, order) for entry in (row, col, values))
         if asked:
             new = torch.ones_like(key, dtype=torch.bool)
@@ -217,7 +224,7 @@ class Sparse(NamedTuple):
             if not bool(new.all()):
                 row, col = row.masked_select(new), col.masked_select(new)
                 values = values.new_zeros(row.shape[0]).index_add(0, new.cumsum(0) - 1, values)
-        t_order = col.argsort(stable=True)  # the rows are in order, and a stable sort leaves them so
+        t_order = _sorted(col)[1]  # the rows are in order, and a stable sort leaves them so
         return Sparse(
             compress(row, num_nodes, index),
             col,
@@ -234,8 +241,16 @@ class Sparse(NamedTuple):
 
     def product(self, x: Tensor) -> Tensor:
         """S @ x for x (N, C)."""
+        if torch.onnx.is_in_onnx_export():
+            return self._plain_product(x)
         product: Tensor = spmm(*self, x)
         return product
+
+    def _plain_product(self, x: Tensor) -> Tensor:
+        """S @ x in operations that ONNX has: every edge's share is added to its target."""
+        row, col, values = self.entries()
+        shares = values[:, None] * x.index_select(0, col)
+        return torch.zeros_like(x).scatter_add(0, row.long()[:, None].expand_as(shares), shares)
 
     def transposed(self) -> "Sparse":
         """Sᵀ: the two halves change places."""
