@@ -62,9 +62,13 @@ def check_name(kind: str, name: object, known: Iterable[Name]) -> Name:
     names = list(known)
     if isinstance(name, str) and name in names:
         return names[names.index(name)]
-    close = difflib.get_close_matches(name.lower(), names, n=1) if isinstance(name, str) else []
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(map(repr, names))}{hint}")
+    raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(map(repr, names))}{nearest(name, names)}")
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """The end of a message on an unknown name: the known one that it may be meant for, if there is one."""
+    close = difflib.get_close_matches(name.lower(), known, n=1) if isinstance(name, str) else []
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def check_whole(name: str, value: object, least: int) -> int:
@@ -101,6 +105,20 @@ def check_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} is {value!r}; expected True or False")
     return bool(value)
+
+
+def check_not_scripted(name: str) -> None:
+    """Raise under ``torch.jit.trace``, which would fix what depends on the graph, and cannot record compiled code."""
+    if torch.jit.is_tracing():
+        raise no_script(name)
+
+
+def no_script(name: str) -> ValueError:
+    """What is raised for a module that is given to TorchScript."""
+    return ValueError(
+        f"{name} was given to TorchScript (torch.jit.trace, torch.jit.script or torch.onnx.export with dynamo=False), "
+        "which it does not support; expected torch.compile, torch.export.export, or torch.onnx.export with dynamo=True"
+    )
 
 
 def check_seed(seed: object) -> np.random.Generator:

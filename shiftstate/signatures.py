@@ -1,7 +1,12 @@
 """What a class can be told when it is made: read from the signatures of its constructors."""
 
 import inspect
+from collections.abc import Iterable
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any
+
+from shiftstate.checks import nearest
 
 REQUIRED: Any = inspect.Parameter.empty
 """The default of an option that has none."""
@@ -40,3 +45,24 @@ def current_options(thing: object, names: tuple[str, ...]) -> dict[str, Any]:
             f"expected its __init__ to set self.{missing[0]}, so that it can be saved and shown"
         )
     return {name: getattr(thing, name) for name in names}
+
+
+def check_keywords(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise as Python does if a keyword argument is unknown, in the name of the class that was called."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            expected = f"expected some of {', '.join(names)}{nearest(name, names)}"
+            raise TypeError(f"{kind}() got an unexpected keyword argument {name!r}; {expected}")
+
+
+def name_methods(kind: type, *names: str) -> None:
+    """Give a class copies of these inherited methods in its own name, by which Python reports wrong arguments."""
+    for name in names:
+        if name not in vars(kind):
+            method = getattr(kind, name)
+            parts = (method.__code__, method.__globals__, name, method.__defaults__, method.__closure__)
+            own = update_wrapper(FunctionType(*parts), method)
+            del own.__wrapped__
+            own.__kwdefaults__, own.__qualname__ = method.__kwdefaults__, f"{kind.__qualname__}.{name}"
+            setattr(kind, name, own)

@@ -9,6 +9,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from shiftstate.distributed.ranks import Ranks
+from shiftstate.graphs.operators import ordinary_tensors
 
 
 class RowExchange:
@@ -42,7 +43,8 @@ class RowExchange:
     def _room(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Memory to send from and to receive in: that of the last exchange if it fits, for K shifts need the same."""
         if self._rooms is None or self._rooms[0].shape[1:] != x.shape[1:] or self._rooms[0].dtype != x.dtype:
-            self._rooms = x.new_empty(len(self.rows), x.shape[1]), x.new_empty(self.size, x.shape[1])
+            with ordinary_tensors():  # later exchanges are not of inference alone
+                self._rooms = x.new_empty(len(self.rows), x.shape[1]), x.new_empty(self.size, x.shape[1])
         return self._rooms
 
 

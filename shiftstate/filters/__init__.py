@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+import torch
 from torch import Tensor
 
 from shiftstate.filters import reference
@@ -59,4 +60,6 @@ def _obstacle(filter: Filter, x: Tensor, shift: Shift) -> str | None:
     """Why the fused kernels cannot run this call; None if they can."""
     if filter.fused is None:
         return f"{type(filter).__name__} has no fused kernel"
+    if torch.onnx.is_in_onnx_export():
+        return "ONNX has no such operators"
     return _fused_kernels(filter.fused).obstacle(filter, x, shift)

@@ -1,12 +1,12 @@
 """The two forms of S: a dense matrix, and compressed rows of S and of Sᵀ.
 
 Both are named tuples of plain tensors, so they are pytrees as they stand, and both keep one contract:
-``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``trainable_entries``, ``dense``, ``map``.
+``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``trainable_entries``, ``dense``, ``ordinary``, ``map``.
 """
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -75,8 +75,38 @@ def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
+def ordinary_tensors() -> AbstractContextManager[Any]:
+    """A context for tensors that outlive the call: those made under inference mode could only be used there."""
+    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
+        return nullcontext()
+    return _ordinary_tensors()
+
+
+@contextmanager
+def _ordinary_tensors() -> Iterator[None]:
+    with torch.inference_mode(False), torch.no_grad():  # leaving inference mode alone would turn gradients on
+        yield
+
+
+def as_ordinary(tensor: Tensor) -> Tensor:
+    """The tensor itself, or a copy of one that was made under inference mode."""
+    if torch.compiler.is_compiling() or not isinstance(tensor, Tensor) or not tensor.is_inference():
+        return tensor
+    with ordinary_tensors():
+        return tensor.clone()
+
+
+def is_known(*sizes: int) -> bool:
+    """Whether sizes are numbers already, and not symbols of a graph that is traced for any size."""
+    if not torch.compiler.is_compiling():
+        return True
+    return all(torch.fx.experimental.symbolic_shapes.has_static_value(size) for size in sizes)
+
+
 def rows_of(crow: Tensor, col: Tensor) -> Tensor:
     """The row of every entry, from the row pointers."""
+    if torch.onnx.is_in_onnx_export():  # ONNX cannot repeat by counts: count the rows that begin up to every entry
+        return compress(crow[1:-1] - 1, col.shape[0], col.dtype)[:-1]
     nodes = torch.arange(crow.shape[0] - 1, device=crow.device, dtype=col.dtype)
     return torch.repeat_interleave(nodes, crow.diff(), output_size=col.shape[0])
 
@@ -85,6 +115,11 @@ def compress(row: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
     """Row pointers (N + 1) from the row of every entry."""
     counts = torch.zeros(num_nodes + 1, dtype=torch.int64, device=row.device)
     return counts.scatter_add_(0, row.long() + 1, torch.ones_like(row, dtype=torch.int64)).cumsum(0).to(dtype)
+
+
+def _sorted(keys: Tensor) -> Any:
+    """Keys in order and where they were; equal ones stay in order, as they do by themselves in ONNX's only sort."""
+    return keys.sort() if torch.onnx.is_in_onnx_export() else keys.sort(stable=True)
 
 
 def _check_size(num_nodes: int, device: torch.device) -> None:
@@ -145,6 +180,10 @@ class Dense(NamedTuple):
         """S as an (N, N) matrix."""
         return self.matrix
 
+    def ordinary(self) -> "Dense":
+        """The same S of tensors that may be used everywhere, also if it was made under inference mode."""
+        return Dense(as_ordinary(self.matrix))
+
     def map(self, change: Callable[[Tensor], Tensor]) -> "Dense":
         """The same S with its values changed by a cast or a copy."""
         return Dense(change(self.matrix))
@@ -169,7 +208,7 @@ class Sparse(NamedTuple):
         _check_size(num_nodes, values.device)
         # int32 is half the traffic, and what the BLAS libraries want; a size that is not known yet may need more.
         sizes = (num_nodes, row.shape[0])
-        small = not any(isinstance(size, torch.SymInt) for size in sizes) and max(sizes) < 2**31
+        small = is_known(*sizes) and max(sizes) < 2**31
         index = torch.int32 if small else torch.int64
         key = row.long() * num_nodes + col.long()
         row, col = row.to(index), col.to(index)
@@ -177,7 +216,7 @@ class Sparse(NamedTuple):
         # always sorted, and duplicates stay side by side: every product is the same.
         asked = not torch.compiler.is_compiling()
         if not asked or bool((key[1:] < key[:-1]).any()):
-            key, order = key.sort(stable=True)
+            key, order = _sorted(key)
             row, col, values = (entry.index_select(0, order) for entry in (row, col, values))
         if asked:
             new = torch.ones_like(key, dtype=torch.bool)
@@ -185,7 +224,7 @@ class Sparse(NamedTuple):
             if not bool(new.all()):
                 row, col = row.masked_select(new), col.masked_select(new)
                 values = values.new_zeros(row.shape[0]).index_add(0, new.cumsum(0) - 1, values)
-        t_order = col.argsort(stable=True)  # the rows are in order, and a stable sort leaves them so
+        t_order = _sorted(col)[1]  # the rows are in order, and a stable sort leaves them so
         return Sparse(
             compress(row, num_nodes, index),
             col,
@@ -202,8 +241,16 @@ class Sparse(NamedTuple):
 
     def product(self, x: Tensor) -> Tensor:
         """S @ x for x (N, C)."""
+        if torch.onnx.is_in_onnx_export():
+            return self._plain_product(x)
         product: Tensor = spmm(*self, x)
         return product
+
+    def _plain_product(self, x: Tensor) -> Tensor:
+        """S @ x in operations that ONNX has: every edge's share is added to its target."""
+        row, col, values = self.entries()
+        shares = values[:, None] * x.index_select(0, col)
+        return torch.zeros_like(x).scatter_add(0, row.long()[:, None].expand_as(shares), shares)
 
     def transposed(self) -> "Sparse":
         """Sᵀ: the two halves change places."""
@@ -241,6 +288,10 @@ class Sparse(NamedTuple):
             check_fits(size, values.device, what, 'a sparse one: layout="sparse", and no to_dense()')
         zeros = values.new_zeros(N, N)
         return zeros.index_put((row.long(), col.long()), values, accumulate=True)
+
+    def ordinary(self) -> "Sparse":
+        """The same S of tensors that may be used everywhere, also if it was made under inference mode."""
+        return Sparse(*map(as_ordinary, self))
 
     def map(self, change: Callable[[Tensor], Tensor]) -> "Sparse":
         """The same S with its values changed by a cast or a copy; indices keep their dtype."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from shiftstate.graphs.operators import Sparse, csr_product, rows_of
+from shiftstate.graphs.operators import Sparse, as_ordinary, csr_product, rows_of
 
 
 class Pending(Protocol):
@@ -73,6 +73,10 @@ class Partitioned(Sparse):
         values = left.index_select(0, row) * far_right.index_select(0, self.col) * self.values
         t_values = right.index_select(0, t_row) * far_left.index_select(0, self.t_col) * self.t_values
         return self._with(values, t_values)
+
+    def ordinary(self) -> Partitioned:
+        """The same rows of tensors that may be used everywhere, also if they were made under inference mode."""
+        return Partitioned.of(map(as_ordinary, self), self.interior, self.exchange, self.t_exchange)
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Partitioned:
         """The same rows with their values changed by a cast or a copy."""

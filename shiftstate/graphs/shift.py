@@ -14,7 +14,7 @@ from torch import Tensor
 from shiftstate.graphs import construct, scaling, signals, spectrum
 from shiftstate.graphs.construct import Layout, laid_out, num_entries
 from shiftstate.graphs.inputs import as_destination, as_tensor
-from shiftstate.graphs.operators import Dense, Sparse, without_autocast
+from shiftstate.graphs.operators import Dense, Sparse, as_ordinary, without_autocast
 from shiftstate.graphs.ranks import ALONE, Alone
 from shiftstate.graphs.scaling import LaplacianNormalization, Normalization
 
@@ -49,8 +49,8 @@ class Shift:
     """Who else holds rows of this graph; nobody, unless it was partitioned."""
 
     def __init__(self, operator: Dense | Sparse, ptr: Tensor) -> None:
-        self._operator = operator
-        self.ptr = ptr
+        self._operator = operator.ordinary()
+        self.ptr = as_ordinary(ptr)
         """Where each graph of a batch begins and the last one ends: (num_graphs + 1)."""
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from shiftstate.checks import check_finite, check_name, check_whole
+from shiftstate.checks import check_finite, check_name, check_not_scripted, check_whole, no_script
 from shiftstate.filters import Step, Taps, choose_kernel, reference
 from shiftstate.filters.activations import Activation, activation
 from shiftstate.filters.linear import linear
@@ -32,7 +32,7 @@ from shiftstate.layers.options import (
 from shiftstate.layers.size import check_parameters, check_states
 from shiftstate.layers.tied import at_every_shift, at_the_last
 from shiftstate.layers.tracing import Trace, trace
-from shiftstate.signatures import constructor_options, current_options
+from shiftstate.signatures import check_keywords, constructor_options, current_options, name_methods
 
 SIZES = ("in_channels", "out_channels", "K")
 EQUATIONS = ("updates", "outputs", "output_taps", "dense_is_bank", "start", "update", "output", "finish")
@@ -96,6 +96,7 @@ class Layer(nn.Module):
     def __init_subclass__(cls, **arguments: Any) -> None:
         """A kernel stands for the equations of the class that names it: other equations have no kernel."""
         super().__init_subclass__(**arguments)
+        name_methods(cls, "__init__", "forward")
         equations = tuple(getattr(cls, name) for name in EQUATIONS)
         if "fused" in vars(cls):
             cls._fused_equations = equations
@@ -117,11 +118,13 @@ class Layer(nn.Module):
         input: Input = "every",
         tied: bool = False,
         basis: Basis = "powers",
+        **unknown: Any,
     ) -> None:
+        check_keywords(type(self).__name__, unknown, self.option_names())
         super().__init__()
         self.in_channels = check_whole("in_channels", in_channels, 1)
         self.out_channels = check_whole("out_channels", out_channels, 1)
-        self.K = check_whole("K", K, 0)
+        self.K = K
         self.mixing = check_name("mixing", mixing, MIXINGS)
         self.kernel = check_name("kernel", kernel, KERNELS)
         self.init = check_name("init", init, INITS)
@@ -140,6 +143,18 @@ class Layer(nn.Module):
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
         self.register_parameter("bias", nn.Parameter(torch.empty(self.out_channels)) if bias else None)
         self.reset_parameters()
+
+    @property
+    def K(self) -> int:
+        """The filter order, the number of shifts. It can be changed where all shifts share one set of weights."""
+        return int(self.__dict__["K"])
+
+    @K.setter
+    def K(self, K: int) -> None:
+        order, now = check_whole("K", K, 0), self.__dict__.get("K")
+        if now is not None and order != now and not self.tied:
+            raise ValueError(f"K is {order} for a layer made with K = {now}; expected {now}, or a layer with tied=True")
+        self.__dict__["K"] = order
 
     def update(self, h: Taps, Sw: Tensor, x: Tensor, c: Tensor) -> Step:
         """(w_k, c_k) from S w_{k−1}, x and c_{k−1}: the equation a filter is made of."""
@@ -270,6 +285,7 @@ class Layer(nn.Module):
 
     def _prepare(self, x: Tensor, shift: Shift) -> tuple[Tensor, AbstractContextManager[Any]]:
         """Check the call; return x and the context that keeps autocast out of the recurrence."""
+        check_not_scripted(type(self).__name__)
         precision: AbstractContextManager[Any] = nullcontext()
         parameter = self._any_parameter()
         if isinstance(x, Tensor):
@@ -280,6 +296,10 @@ class Layer(nn.Module):
         check_finite(x)
         check_states(self, x)
         return x, precision
+
+    def __prepare_scriptable__(self) -> Any:
+        """What ``torch.jit.script`` asks for first."""
+        raise no_script(type(self).__name__)
 
     def _any_parameter(self) -> Tensor:
         for parameter in self._parameters.values():

@@ -6,11 +6,17 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import MessagePassing
 
-from shiftstate.checks import check_whole
+from shiftstate.checks import check_not_scripted, check_whole, no_script
 from shiftstate.graphs import Shift
-from shiftstate.layers import Layer
+from shiftstate.graphs.operators import ordinary_tensors
+from shiftstate.layers import LAYERS, Layer
+from shiftstate.pyg.arguments import without_message_passing
 from shiftstate.pyg.graph import Normalize, check_normalize, to_shift
 from shiftstate.pyg.lazy import channels_in, make_lazy, materialize
+from shiftstate.signatures import check_keywords, name_methods
+
+
+ARGUMENTS = ("K", "bias", "normalize", "cached", "add_self_loops")
 
 
 class StateSpaceConv(MessagePassing):
@@ -28,7 +34,8 @@ class StateSpaceConv(MessagePassing):
         cached: keep the S of the first call for all later ones. Only for one graph that does not change.
         add_self_loops: give every node without a loop one of weight 1, before normalisation.
         **kwargs: the options of the layer: ``mixing``, ``output_activation``, ``kernel``, ``checkpoint``, ``init``,
-            ``input``, ``basis``, …
+            ``input``, ``basis``, …; and ``aggr``, ``flow``, ``node_dim``, ``aggr_kwargs`` and ``decomposed_layers`` of
+            ``MessagePassing`` with their defaults, the only values that are taken.
 
     Shapes:
         - **input:** node features :math:`(|\mathcal{V}|, F_{in})`, or :math:`(B, |\mathcal{V}|, F_{in})` for B signals
@@ -45,6 +52,10 @@ class StateSpaceConv(MessagePassing):
     layer: Layer
     _cached_shift: Shift | None
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        name_methods(cls, "__init__", "forward")
+
     def __init__(
         self,
         in_channels: int,
@@ -58,6 +69,9 @@ class StateSpaceConv(MessagePassing):
         **kwargs: Any,
     ) -> None:
         super().__init__(aggr="add")
+        kwargs = without_message_passing(type(self).__name__, kwargs)
+        if self.layer_class in LAYERS.values():  # a class of the user's own judges by itself
+            check_keywords(type(self).__name__, kwargs, self.argument_names())
         check_normalize(normalize)
         self.normalize = normalize
         self.cached = bool(cached)
@@ -70,6 +84,11 @@ class StateSpaceConv(MessagePassing):
             self.layer = make_lazy(self.layer_class(inside, out_channels, K, **options))
         else:
             self.layer = self.layer_class(in_channels, out_channels, K, **options)
+
+    @classmethod
+    def argument_names(cls) -> tuple[str, ...]:
+        """The arguments beside the channels: those of every layer here, and the options of the one inside."""
+        return tuple(dict.fromkeys((*ARGUMENTS, *cls.layer_class.option_names())))
 
     @property
     def in_channels(self) -> int:
@@ -105,6 +124,7 @@ class StateSpaceConv(MessagePassing):
             batch: the graph of every node, as in ``Batch.batch``. Only ``normalize="spectral"`` asks for it: each
                 graph is divided by its own radius; without it the mini-batch counts as one graph.
         """
+        check_not_scripted(type(self).__name__)
         self._check_features(x)
         if self.in_channels == -1:
             materialize(self.layer, x.shape[-1])
@@ -112,7 +132,7 @@ class StateSpaceConv(MessagePassing):
             nothing = torch.stack([parameter.sum() for parameter in self.layer.parameters()]).sum()
             return x.new_zeros(*x.shape[:-1], self.out_channels) + 0 * nothing  # backward finds its parameters
         y: Tensor = self.layer(x, self.to_shift(x, edge_index, edge_weight, batch))
-        return y
+        return y.contiguous()  # the core computes with nodes first; the signals of a batch are put in order here
 
     def to_shift(
         self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None, batch: Tensor | None = None
@@ -126,16 +146,24 @@ class StateSpaceConv(MessagePassing):
                 raise ValueError("edge_index is a Shift while an explainer masks edges; expected an edge_index (2, E)")
             return edge_index
         dtype = next(self.layer.parameters()).dtype
-        if self._cached_shift is not None and not self.explain:
-            return self._recalled(x, dtype)
+        keep = self.cached and not self.explain
+        if keep:
+            self._check_constant(edge_index, edge_weight)
+            if self._cached_shift is not None:
+                return self._recalled(x, dtype)
         kind = check_normalize(self.normalize)
         mask = self._explaining_mask() if self.explain else None
-        shift = to_shift(edge_index, edge_weight, x, dtype, kind, self.add_self_loops, batch, mask)
-        if self.cached and mask is None:
-            if shift.requires_grad:
-                raise ValueError("edge_weight requires gradients and the layer is cached=True; expected cached=False")
+        with ordinary_tensors():
+            shift = to_shift(edge_index, edge_weight, x, dtype, kind, self.add_self_loops, batch, mask)
+        if keep:
             self._cached_shift = shift
         return shift
+
+    def _check_constant(self, edge_index: Any, edge_weight: Any) -> None:
+        """Raise if a layer that keeps its graph is given weights to train, also where no gradients are taken now."""
+        weights = edge_index if edge_weight is None else edge_weight
+        if isinstance(weights, Tensor) and weights.requires_grad:
+            raise ValueError("edge_weight requires gradients and the layer is cached=True; expected cached=False")
 
     def _recalled(self, x: Tensor, dtype: torch.dtype) -> Shift:
         shift = self._cached_shift
@@ -152,7 +180,10 @@ class StateSpaceConv(MessagePassing):
     def _explaining_mask(self) -> Tensor:
         """The edge mask that an explainer has set, as MessagePassing.explain_message applies it to messages."""
         if self._edge_mask is None:
-            raise ValueError("no edge mask was set; expected one while explain is True: did you forget to set it?")
+            raise ValueError(
+                f"{type(self).__name__} is to be explained without an edge mask; expected an explainer that masks edges, "
+                "such as GNNExplainer: GraphMaskExplainer rewrites messages, and this layer passes none"
+            )
         mask: Tensor = self._edge_mask
         return mask.sigmoid() if self._apply_sigmoid else mask
 
@@ -167,7 +198,7 @@ class StateSpaceConv(MessagePassing):
             raise ValueError(f"x is a {type(x).__name__}; expected a tensor (N, in_channels)")
         if x.dim() < 2:
             raise ValueError(f"x has shape {tuple(x.shape)}; expected (N, in_channels): x.view(-1, 1) for one channel")
-        if self.in_channels not in (-1, x.shape[-1]):
+        if self.in_channels != -1 and x.shape[-1] != self.in_channels:
             raise ValueError(f"x has {x.shape[-1]} channels; expected {self.in_channels} (in_channels of this {name})")
         parameter = next(self.layer.parameters())
         cast = torch.amp.is_autocast_available(x.device.type) and torch.is_autocast_enabled(x.device.type)
@@ -177,6 +208,10 @@ class StateSpaceConv(MessagePassing):
             )
         if x.device != parameter.device:
             raise ValueError(f"x is on {x.device} and this {name} on {parameter.device}; expected one device")
+
+    def __prepare_scriptable__(self) -> Any:
+        """What ``torch.jit.script`` asks for first."""
+        raise no_script(type(self).__name__)
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
         if self.in_channels == -1:

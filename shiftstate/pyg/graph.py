@@ -10,7 +10,7 @@ from torch_geometric.typing import SparseTensor
 from shiftstate.checks import check_name
 from shiftstate.graphs import Shift
 from shiftstate.graphs.inputs import as_coo, as_edge_index, check_ids
-from shiftstate.graphs.operators import Sparse
+from shiftstate.graphs.operators import Sparse, is_known
 
 Normalize = bool | Literal["gcn", "symmetric", "spectral", "row", "column"]
 KINDS = ("gcn", "symmetric", "spectral", "row", "column")
@@ -72,9 +72,9 @@ def to_shift(
 def _shift(ends: Tensor, weight: Tensor, n: int) -> Shift:
     """S of edges that have been checked.
 
-    An exported program for graphs of any size keeps a sparse S: it cannot ask whether a graph is small or dense.
+    A program for graphs of any size keeps a sparse S: it cannot ask whether a graph is small or dense.
     """
-    if not any(isinstance(size, torch.SymInt) for size in (n, ends.shape[1])):
+    if is_known(n, ends.shape[1]):
         return Shift.from_edges(ends, weight, n)
     ptr = torch.cat([ends.new_zeros(1), ends.new_full((1,), n)])
     return Shift(Sparse.from_entries(ends[1], ends[0], weight, n), ptr)
@@ -83,6 +83,7 @@ def _shift(ends: Tensor, weight: Tensor, n: int) -> Shift:
 def _edges(graph: Any, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype) -> Edges:
     """The edges of any form, checked against x."""
     if isinstance(graph, EdgeIndex):
+        _check_size("edge_index", graph.sparse_size(), x)
         graph = graph.as_tensor()
     if isinstance(graph, Tensor) and graph.layout == torch.strided:
         return _from_edge_index(graph, edge_weight, x, dtype)
@@ -98,9 +99,7 @@ def _edges(graph: Any, edge_weight: Tensor | None, x: Tensor, dtype: torch.dtype
     else:
         _check_device("adj_t (edge_index)", graph, x)
         size, (row, col, weight) = tuple(graph.shape), _entries(graph)
-    n = x.shape[-2]
-    if size != (n, n):
-        raise ValueError(f"adj_t (edge_index) has shape {size}; expected ({n}, {n}) for an x of {n} nodes")
+    _check_size("adj_t (edge_index)", size, x)
     _check_device("adj_t (edge_index)", row, x)
     weight = _weight("adj_t (edge_index)", weight, row, dtype)
     return Edges(col.long(), row.long(), weight)  # adj_t[i, j] is the edge j → i
@@ -126,6 +125,13 @@ def _from_edge_index(edge_index: Tensor, edge_weight: Tensor | None, x: Tensor, 
         _check_device("edge_weight", edge_weight, x)
     source, target = edges
     return Edges(source, target, _weight("edge_weight", edge_weight, target, dtype))
+
+
+def _check_size(name: str, size: tuple[int | None, int | None], x: Tensor) -> None:
+    """Raise unless a graph that says its size, or one half of it, has the nodes of x on both sides."""
+    n = x.shape[-2]
+    if any(side is not None and side != n for side in size):
+        raise ValueError(f"{name} has shape {size}; expected ({n}, {n}) for an x of {n} nodes")
 
 
 def _check_device(name: str, tensor: Tensor, x: Tensor) -> None:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
+from shiftstate.graphs.operators import ordinary_tensors
 from shiftstate.layers import Layer
 
 
@@ -24,15 +25,16 @@ def materialize(layer: Layer, in_channels: int) -> None:
     The parameters stay the objects they are, so an optimizer that was given them keeps them.
     """
     options = layer.options() | {"init": "paper"}
-    drawn = type(layer)(in_channels, layer.out_channels, layer.K, **options)
-    wanted = dict(drawn.named_parameters())
-    for name, parameter in list(layer.named_parameters()):
-        if name in wanted:
-            parameter.materialize(wanted[name].shape)  # type: ignore[attr-defined]
-        else:
-            delattr(layer, name)  # a dense layer with as many channels in as out needs no projection
-    layer.in_channels = in_channels
-    layer.reset_parameters()
+    with ordinary_tensors():  # the first call may be one of inference, the next one of training
+        drawn = type(layer)(in_channels, layer.out_channels, layer.K, **options)
+        wanted = dict(drawn.named_parameters())
+        for name, parameter in list(layer.named_parameters()):
+            if name in wanted:
+                parameter.materialize(wanted[name].shape)  # type: ignore[attr-defined]
+            else:
+                delattr(layer, name)  # a dense layer with as many channels in as out needs no projection
+        layer.in_channels = in_channels
+        layer.reset_parameters()
 
 
 def channels_in(state: Mapping[str, Tensor], prefix: str, layer: Layer) -> int | None:

@@ -7,8 +7,10 @@ from torch.fx import Proxy
 from torch_geometric.nn.models.basic_gnn import BasicGNN
 
 from shiftstate.checks import check_name
+from shiftstate.pyg.arguments import without_message_passing
 from shiftstate.pyg.base import StateSpaceConv
 from shiftstate.pyg.convs import CONVS
+from shiftstate.signatures import check_keywords
 
 
 class StateSpaceGNN(BasicGNN):
@@ -51,6 +53,8 @@ class StateSpaceGNN(BasicGNN):
 
     def init_conv(self, in_channels: Any, out_channels: int, conv: str, **kwargs: Any) -> StateSpaceConv:
         """One layer."""
+        name = type(self).__name__
+        check_keywords(name, without_message_passing(name, kwargs), CONVS[conv].argument_names())
         return CONVS[conv](in_channels, out_channels, **kwargs)
 
     def forward(

@@ -11,10 +11,12 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters.fused.compiling.compiler import announced
+from shiftstate.filters.fused.many_gradients import for_each
 from shiftstate.filters.fused.memory.pool import prepare
 from shiftstate.filters.fused.products.shifts import check_operator
 from shiftstate.filters.fused.second_derivative import only_first, raise_second
 from shiftstate.filters.fused.spec import Spec
+from shiftstate.graphs.operators import ordinary_tensors
 
 
 def call(spec: Spec, x: Tensor, w: Tensor, weights: list[Tensor], operator: Sequence[Tensor]) -> Tensor:
@@ -42,7 +44,7 @@ def _summed(spec: Spec, y: Tensor) -> Tensor:
 def _forward(spec: Spec, keep: bool, x, w, weights, operator) -> tuple[Tensor, Any, Any]:
     """The filter's output before the sum over g, and the recurrence with its place in the pool."""
     check_operator(operator, x.shape[0], x.dtype)
-    with torch.no_grad():
+    with torch.no_grad(), ordinary_tensors():  # one of the pool serves later calls of every kind
         recurrence, taken = prepare(spec, keep, x, w, weights, operator)
         with announced(*recurrence.variant(), keep):
             return recurrence.forward(), recurrence, taken
@@ -50,7 +52,7 @@ def _forward(spec: Spec, keep: bool, x, w, weights, operator) -> tuple[Tensor, A
 
 def _backward(recurrence: Any, need_x: bool, dy, y, kept) -> list[Tensor | None]:
     """Gradients of x, of w_0 and of the weights; None for what is not used or not needed."""
-    with torch.no_grad(), announced(*recurrence.variant(), "backward", need_x):
+    with torch.no_grad(), ordinary_tensors(), announced(*recurrence.variant(), "backward", need_x):
         dx, dw, grads = recurrence.backward(dy, y, kept, need_x)
     return [dx, dw, *grads]
 
@@ -70,9 +72,13 @@ class _Fused(torch.autograd.Function):
     def backward(ctx, dy):
         y, *saved = ctx.saved_tensors
         kept, sources = saved[: ctx.kept], saved[ctx.kept :]
-        whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
-        gradients = _backward(ctx.recurrence, ctx.needs_input_grad[3], whole, y, None if ctx.taken else kept)
-        return None, None, None, *only_first(gradients, (*sources[: len(gradients)], dy))
+
+        def gradients(dy):
+            whole = dy if y.dim() == dy.dim() else dy.unsqueeze(-1)
+            found = _backward(ctx.recurrence, ctx.needs_input_grad[3], whole, y, None if ctx.taken else kept)
+            return only_first(found, (*sources[: len(found)], dy))
+
+        return None, None, None, *for_each(gradients, dy)
 
 
 @torch.library.custom_op("shiftstate::filter", mutates_args=())
@@ -116,7 +122,7 @@ def filter_backward_op(
     found = [tuple(tensor.shape) for tensor in (dy, y, *kept)]
     if found != [expected[0], *expected] or any(tensor.dtype != x.dtype for tensor in (dy, y, *kept)):
         raise ValueError(f"gradient, output and kept states {found} were given; expected {[expected[0], *expected]}")
-    with torch.no_grad():
+    with torch.no_grad(), ordinary_tensors():
         recurrence, taken = prepare(unpacked, False, x, w, weights, operator)
     gradients = _backward(recurrence, need_x, dy, y, kept)
     del taken

@@ -10,6 +10,7 @@ from torch import Tensor
 from shiftstate.filters.fused.compiling.blocks import TILE, Stage, for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.compiling.compiler import kernel
 from shiftstate.filters.fused.compiling.elementary import gather_row
+from shiftstate.filters.fused.many_gradients import for_each
 from shiftstate.filters.fused.memory.buffers import Both, empty
 from shiftstate.filters.fused.products.halo import HaloProduct
 from shiftstate.filters.fused.products.matrices import multiply
@@ -150,7 +151,8 @@ class _ShiftProduct(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         _ = ctx.saved_tensors
-        return _ShiftProduct.apply(grad, ctx.operator, not ctx.transpose), None, None
+        shifted = for_each(lambda grad: [_ShiftProduct.apply(grad, ctx.operator, not ctx.transpose)], grad)
+        return *shifted, None, None
 
 
 def fast_shift(w: Tensor, shift: Shift) -> Tensor:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from shiftstate.filters.fused.compiling.compiler import announced
+from shiftstate.filters.fused.many_gradients import for_each
 from shiftstate.filters.fused.memory.buffers import Both, empty
 from shiftstate.filters.fused.products.matrices import multiply, multiply_transposed
 from shiftstate.filters.fused.products.shifts import Product, both, check_operator, fast_shift
@@ -127,16 +128,19 @@ class _BankFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, dy):
-        x, h, *rest = ctx.saved_tensors
-        need_x, need_h, *_ = ctx.needs_input_grad
-        if torch.is_grad_enabled():  # create_graph=True: by products that torch can differentiate again
-            return *_differentiable(ctx, x, h, dy), None, None, None, None
-        operator, states = ctx.shift.operator, rest[ctx.operator :]
-        bank = _Bank(x, h, operator, ctx.chebyshev)
-        variant = (need_x, need_h, bool(states), bank.G == 1, ctx.chebyshev)
-        with announced("GCNN", "bank", x.dtype, len(operator), *variant, "backward"):
-            dx, dh = _backward(bank, bank.loaded(dy), states, need_x, need_h)
-        return dx, dh, None, None, None, None
+        gradients = _differentiable if torch.is_grad_enabled() else _gradients
+        return *for_each(lambda dy: gradients(ctx, dy), dy), None, None, None, None
+
+
+def _gradients(ctx: Any, dy: Tensor) -> Any:
+    """The gradients of x and h by our kernels."""
+    x, h, *rest = ctx.saved_tensors
+    need_x, need_h, *_ = ctx.needs_input_grad
+    operator, states = ctx.shift.operator, rest[ctx.operator :]
+    bank = _Bank(x, h, operator, ctx.chebyshev)
+    variant = (need_x, need_h, bool(states), bank.G == 1, ctx.chebyshev)
+    with announced("GCNN", "bank", x.dtype, len(operator), *variant, "backward"):
+        return _backward(bank, bank.loaded(dy), states, need_x, need_h)
 
 
 def _backward(bank: _Bank, dy: Both, states: list[Tensor], need_x: bool, need_h: bool) -> Any:
@@ -147,8 +151,9 @@ def _backward(bank: _Bank, dy: Both, states: list[Tensor], need_x: bool, need_h:
     return dx, bank.weights_from_powers(dy, states[0]) if need_h else None
 
 
-def _differentiable(ctx: Any, x: Tensor, h: Tensor, dy: Tensor) -> list[Tensor | None]:
-    """The gradients of x and h with gradients of their own."""
+def _differentiable(ctx: Any, dy: Tensor) -> list[Tensor | None]:
+    """The gradients of x and h with gradients of their own (create_graph=True): by products of torch."""
+    x, h, *_ = ctx.saved_tensors
     y = _composed(x, h, ctx.shift, ctx.powers, ctx.chebyshev)
     needed = ctx.needs_input_grad[:2]
     wanted = [tensor for tensor, need in zip((x, h), needed, strict=True) if need]

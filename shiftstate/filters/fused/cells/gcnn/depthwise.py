@@ -12,6 +12,7 @@ from torch import Tensor
 from shiftstate.filters.fused.compiling.blocks import TILE, Stage, for_blocks, num_blocks, rows_per_block
 from shiftstate.filters.fused.compiling.compiler import announced, kernel
 from shiftstate.filters.fused.compiling.elementary import gather_row
+from shiftstate.filters.fused.many_gradients import for_each
 from shiftstate.filters.fused.memory.buffers import empty
 from shiftstate.filters.fused.products.shifts import Product, both, check_operator
 from shiftstate.filters.fused.products.terms import InTurn
@@ -105,9 +106,13 @@ class _DepthwiseFunction(torch.autograd.Function):
     @staticmethod
     def backward(ctx, dy):
         x, h = ctx.saved_tensors
-        with torch.no_grad():
-            grads = backward(dy, x, h, ctx.operator, ctx.needs_input_grad[0], ctx.chebyshev)
-        return *only_first(grads, (x, h, dy)), None, None
+
+        def gradients(dy):
+            with torch.no_grad():
+                found = backward(dy, x, h, ctx.operator, ctx.needs_input_grad[0], ctx.chebyshev)
+            return only_first(found, (x, h, dy))
+
+        return *for_each(gradients, dy), None, None
 
 
 @torch.library.custom_op("shiftstate::polynomial", mutates_args=())
