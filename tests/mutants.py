@@ -66,6 +66,8 @@ OPERATORS = re.compile(
 HEAVY = "torch torch.distributed torch_geometric numba scipy.sparse.linalg sklearn.linear_model matplotlib.pyplot "
 HEAVY += "pyarrow.parquet typer rich.table networkx pymetis plotly onnxruntime"
 RESULTS = Path(os.environ.get("MUTANTS", ROOT / "runs" / "mutants.jsonl"))
+TRACED = "traced"
+"""Marks a test in which torch.compile or torch.export reads functions instead of entering them."""
 SCREEN = os.fdopen(os.dup(1), "w", buffering=1)
 
 
@@ -267,7 +269,8 @@ class Room:
     def places(self) -> set[tuple[str, int]]:
         """The package's functions among those that were entered."""
         found = {(code.co_filename, code.co_firstlineno) for code in list(self.codes.values())}
-        return {(file, line) for file, line in found if file.startswith(f"{self.copy}/shiftstate/")}
+        traced = {(TRACED, 0) for file, _ in found if file.endswith("torch/_dynamo/symbolic_convert.py")}
+        return traced | {(file, line) for file, line in found if file.startswith(f"{self.copy}/shiftstate/")}
 
     def run(self, items: list[Any], each: Callable[[Any], None]) -> list[str]:
         """Run tests up to the first failure."""
@@ -328,10 +331,16 @@ class Server(Room):
             lines = span(path.read_text(), mutant.line)
             here = {(str(path), line) for line in lines}
             tests = [i for i in session.items if here & (self.entered[i.nodeid] | self.entered[str(i.path)])]
+            traced = [i for i in session.items if i not in tests and (TRACED, 0) in self.entered[i.nodeid]]
 
-            def work(path: Path = path, first: int = lines[0] if lines else 0, tests: list[Any] = tests) -> list[str]:
+            def work(
+                path: Path = path,
+                first: int = lines[0] if lines else 0,
+                tests: list[Any] = tests,
+                traced: list[Any] = traced,
+            ) -> list[str]:
                 replace(path, first)
-                return self.run_cheapest_first(tests, patience=20)
+                return self.run_cheapest_first(tests, patience=20) or self.run_cheapest_first(traced, patience=60)
 
             if tests:
                 judge(mutant, self.copy, self.limit, work)
