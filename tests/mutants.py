@@ -229,11 +229,11 @@ def judge(mutant: Mutant, copy: Path, limit: float, work: Callable[[], list[str]
     finally:
         path.write_text(source)
         os.utime(path, (stamp.st_atime, stamp.st_mtime))
-    if isinstance(answer, dict):
-        raise RuntimeError(f"{mutant}: {answer['error']}")
     mutant.seconds = round(time.monotonic() - began, 1)
     mutant.outcome = "unfinished" if ended == signal.SIGKILL else "survived" if answer == [] else "noticed"
     mutant.by = {signal.SIGALRM: "a loop", None: " ".join(answer or [])}.get(ended, f"signal {ended}")
+    if isinstance(answer, dict):
+        mutant.outcome, mutant.by = "unjudged", answer["error"]
     print(
         f"{mutant.outcome} in {mutant.seconds} s: {mutant.path}:{mutant.line} {mutant.after} ({mutant.by})", file=SCREEN
     )
@@ -275,7 +275,7 @@ class Room:
 
     def run(self, items: list[Any], each: Callable[[Any], None]) -> list[str]:
         """Run tests up to the first failure."""
-        for item, following in zip(items, [*items[1:], None], strict=True):
+        for item, following in zip(items, [*items[1:], None], strict=False):
             each(item)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
