@@ -24,7 +24,7 @@ def test_a_rate_of_zero_or_more_is_accepted(rate):
 
 @pytest.mark.parametrize("rate", [-1e-9, float("inf"), float("nan"), True, "0.1", None])
 def test_a_rate_that_is_no_number_of_zero_or_more_is_refused(rate):
-    with pytest.raises(ValueError, match="learning_rate is .*; expected a number of at least 0"):
+    with pytest.raises(ValueError, match=r"learning_rate is .*; expected a number of at least 0"):
         check_call(nn.Linear(1, 1), SHIFT, DATA, rate, "cpu")
 
 
