@@ -371,7 +371,7 @@ def run_pytest(copy: Path, room: str, plugin: Room, cache: str | None = None) ->
     code = pytest.main(["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", *tests], plugins=[plugin])
     if code == pytest.ExitCode.INTERRUPTED:  # the changed module cannot be imported
         plugin.failed.append("collection")
-    elif code:
+    elif code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise RuntimeError(f"{room}: pytest ended with {code!r} {plugin.error}")
     return plugin
 
