@@ -33,6 +33,15 @@ def test_a_directed_ring_is_normal_and_an_acyclic_graph_has_real_eigenvalues():
     assert (path.normal, path.symmetric, path.real, path.radius) == (False, False, True, 0.0)
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_a_graph_is_normal_up_to_rounding_whatever_its_size(size):
+    weights = np.random.default_rng(0).normal(size=3)
+    ring = sum(weight * np.roll(np.eye(7), k + 1, 0) for k, weight in enumerate(weights)) * size / 3
+    assert spectrum(Shift.from_matrix(torch.from_numpy(ring))).normal is True
+    ring[0, 1] += 1e-3 * size
+    assert spectrum(Shift.from_matrix(torch.from_numpy(ring))).normal is False
+
+
 def test_a_symmetric_graph_has_its_radius_as_norm_and_real_eigenvalues():
     found = spectrum(PAIR)
     largest, least = (1 + 17**0.5) / 2, (17**0.5 - 1) / 2
