@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 TEXTS ?= ../shared/corpus
 
-.PHONY: help setup test test-slow test-processors lint types check reproduce reproduce-all docs bench clean
+.PHONY: help setup test test-slow test-processors test-mutants lint types check reproduce reproduce-all docs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -40,6 +40,9 @@ test-slow: setup  ## proofs that take minutes
 
 test-processors: setup  ## the whole suite as other processors would run it, on one and on four threads
 	$(BIN)/python tests/processors.py
+
+test-mutants: setup  ## do the tests notice? change 600 single operators at random; an hour or two, into runs/mutants.jsonl
+	OMP_NUM_THREADS=1 $(BIN)/python tests/mutants.py
 
 bench: setup  ## time the kernels on this machine, into runs/bench.json and runs/bench.svg
 	mkdir -p runs

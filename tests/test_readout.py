@@ -1,5 +1,7 @@
 """Readouts against the sums they stand for."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from hypothesis import given
@@ -84,6 +86,23 @@ def test_a_network_with_a_pooled_batch_gives_one_answer_a_graph():
     x, z = torch.randn(3, 1).double(), torch.randn(5, 1).double()
     apart = torch.stack([net(x, CYCLE.to(torch.float64)), net(z, PATH.to(torch.float64))])
     torch.testing.assert_close(net(torch.cat([x, z]), batch), apart)
+
+
+@pytest.mark.parametrize(("how", "expected"), [("mean", [2.0, 20.0]), ("sum", [12.0, 120.0])])
+def test_pooling_over_processes_counts_the_nodes_of_all(how, expected):
+    two = SimpleNamespace(count=2, total=lambda part: 2 * part)  # another process with the same nodes
+    x = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]).expand(4, 3, 2)
+    found = pooled(x, SimpleNamespace(ranks=two), how)
+    torch.testing.assert_close(found, torch.tensor(expected).expand(4, 2))
+    with pytest.raises(ValueError, match="FlattenReadout was given a partitioned graph; expected a whole one"):
+        bound(ss.FlattenReadout(3, 2))(x, SimpleNamespace(ranks=two))
+
+
+def test_a_graph_may_have_one_node():
+    one = ss.Shift.from_edges([[0], [0]])
+    assert bound(ss.FlattenReadout(1, 1))(torch.ones(5, 1, 2), one).shape == (5, 1)
+    with pytest.raises(ValueError, match="num_nodes is 0; expected a whole number of at least 1"):
+        ss.FlattenReadout(0, 1)
 
 
 def test_flatten_refuses_another_number_of_nodes():

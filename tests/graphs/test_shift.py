@@ -76,6 +76,14 @@ def test_any_graph_permutes_like_its_matrix(graph, layout, seed):
     np.testing.assert_allclose((permuted @ x[order]).numpy(), (shift @ x)[order].numpy(), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_batch_is_permuted_within_its_graphs(layout):
+    shift, order = ss.Shift.batch([example(layout), example(layout)]), [2, 0, 1, 5, 3, 4, 6, 8, 7, 9, 11, 10]
+    permuted = shift.permuted(order)
+    assert np.array_equal(permuted.to_dense(), shift.to_dense()[order][:, order])
+    assert permuted.num_graphs == 2
+
+
 @given(graphs(), graphs(), layouts)
 def test_a_batch_is_block_diagonal(first, second, layout):
     batch = ss.Shift.batch([first.shift("dense"), second.shift("sparse")], layout=layout)

@@ -178,6 +178,17 @@ def test_a_signed_matrix_beyond_all_fallbacks_is_refused_with_a_way_out(monkeypa
         radius(matrix)
 
 
+def test_the_last_fallback_goes_up_to_its_bound(monkeypatch):
+    monkeypatch.setattr(spectrum, "eigs", no_convergence)
+    monkeypatch.setattr(spectrum, "DENSE_UP_TO", 5)
+    monkeypatch.setattr(spectrum, "FALLBACK_UP_TO", 6)
+    assert radius(cycle(6, -2.0)) == pytest.approx(2)
+    with pytest.raises(ValueError, match="component of 7 nodes did not converge"):
+        radius(cycle(7, -2.0))
+    monkeypatch.setattr(spectrum, "DENSE_UP_TO", 7)
+    assert radius(cycle(7, -2.0)) == pytest.approx(2)
+
+
 def test_bounds_that_do_not_close_are_refused_and_named(monkeypatch):
     monkeypatch.setattr(spectrum, "eigsh", no_convergence)
     monkeypatch.setattr(spectrum, "POWER_STEPS", 50)

@@ -137,3 +137,16 @@ def test_an_output_that_depends_on_nothing_sees_nothing():
     lens = examine(layer, signal(8, 1), cycle(8))
     assert lens.layers[0].reach.sees() == -1
     assert "does not depend on the input" in str(lens)
+
+
+def test_a_single_pair_of_nodes_is_its_own_mean():
+    layer = ss.GCNN(1, 1, 2)
+    with torch.no_grad():
+        layer.h.copy_(torch.tensor([1.0, 2.0, -3.0]).view(3, 1, 1))
+    found = reach(layer, torch.ones(3, 1), ss.Shift.from_edges([[0, 1], [1, 2]], torch.tensor([5.0, 7.0])))
+    assert found.pairs.tolist() == [3, 2, 1]
+    expected = [1.0, 2 * ((25 + 49) / 2) ** 0.5, 3 * 35.0]
+    assert found.rms.tolist() == pytest.approx(expected, rel=1e-6)
+    energy = [3 * 1.0, 4.0 * (25 + 49), 9 * 35.0**2]
+    assert found.share.tolist() == pytest.approx([one / sum(energy) for one in energy], rel=1e-6)
+    assert (found.beyond, found.half, found.offered) == (0, 2, 2)

@@ -6,7 +6,7 @@ import torch
 
 from shiftstate.estimators import Forecaster, NodeClassifier, NodeRegressor, SignalClassifier, SignalRegressor
 from shiftstate.graphs import Shift
-from shiftstate.own_data.exporting import export
+from shiftstate.own_data.exporting import Function, _check_same, export
 from shiftstate.own_data.left.manifest import write_manifest
 from tests.own_data.towns import run
 
@@ -67,6 +67,29 @@ def test_a_program_of_torch_is_read_again_and_answers_as_the_run(tmp_path, kind)
     found = torch.export.load(tmp_path / "m.pt2").module()(torch.from_numpy(x)).detach().numpy()
     answer = made.predict_proba if kind == "signal-classification" else made.predict
     np.testing.assert_allclose(found.reshape(answer(shift, x).shape), answer(shift, x), atol=1e-4)
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("scale", ["rows", "unit", "standard", "none"])
+def test_every_scaling_is_part_of_the_function(scale, layout):
+    random = np.random.default_rng(0)
+    shift = Shift.from_edges(RING, layout=layout)
+    x = (random.normal(size=(N, 3)) + np.array([0, 2, -1])).astype(np.float32)
+    x[4] = 0  # has no size to be divided by
+    made = NodeClassifier("gcnn", K=2, epochs=1, scale=scale).fit(shift, x, np.arange(N) % 2)
+    function = Function(made, made._normalized(shift))
+    np.testing.assert_allclose(function._scaled(torch.from_numpy(x)), made.scaler_(x), atol=1e-6)
+    with torch.no_grad():
+        np.testing.assert_allclose(function(torch.from_numpy(x)), made.predict_proba(shift, x), atol=1e-5)
+
+
+def test_an_answer_that_differs_is_told_by_how_much():
+    expected = np.array([200.0, -400.0])
+    _check_same(expected + np.array([0.039, 0]), expected, "it")
+    with pytest.raises(ValueError, match=r"it answers otherwise than the run, by 0.00011; expected at most 0.0001"):
+        _check_same(expected - np.array([0.045, 0]), expected, "it")
+    with pytest.raises(ValueError, match="by nan"):
+        _check_same(expected * np.nan, expected, "it")
 
 
 def test_a_file_must_be_named_and_its_folder_be_there(tmp_path):
