@@ -51,7 +51,7 @@ def predict(
     check_run(run, MODEL, "settings.json", "graph.npz", METRICS)
     estimator = read_run_model(run)
     asked = read_settings(run)
-    shift, names = _graph(run, edges, asked["directed"], header, say)
+    shift, names = _graph(run, edges, asked, header, say)
     chosen = check_name("missing", missing or asked["missing"], MISSING)
     width = read_metrics(run).get("half_width")
     joined = check_name("join", join or asked["join"], JOINS)
@@ -91,9 +91,12 @@ class Use:
         return filled(X, self.estimator.scaler_.mean)
 
 
-def _graph(run: Path, edges: Path | None, directed: bool, header: str | None, say: Say) -> tuple[Shift, list[str]]:
+def _graph(
+    run: Path, edges: Path | None, asked: dict[str, Any], header: str | None, say: Say
+) -> tuple[Shift, list[str]]:
     if edges is not None:
-        graph = read_graph(edges, directed=directed, header=header_of(header))
+        source, target, weight = (asked.get(name) for name in ("source", "destination", "weight"))
+        graph = read_graph(edges, None, source, target, weight, bool(asked.get("directed")), header_of(header))
         for line in graph.said:
             say(f"{edges.name}: {line}")
         return graph.shift, graph.names or [str(node) for node in range(graph.shift.num_nodes)]

@@ -66,7 +66,7 @@ def read_blocks(path: str | Path, words: Sequence[str] = ()) -> Iterator[Table]:
 def _parquet_blocks(path: Path) -> Iterator[Table]:
     pa, before = arrow(), 0
     try:
-        with arrow("parquet").ParquetFile(path) as file:
+        with _open_parquet(path) as file:
             for batch in file.iter_batches(BLOCK_ROWS):
                 if batch.num_rows:
                     yield replace(checked(path, pa.Table.from_batches([batch])), before=before - 1)  # no line of names
@@ -78,20 +78,35 @@ def _parquet_blocks(path: Path) -> Iterator[Table]:
 
 
 def _read_parquet(path: Path) -> Table:
-    pa, parquet = arrow(), arrow("parquet")
+    pa = arrow()
     try:
-        with parquet.ParquetFile(path) as file:
-            _check_parquet(path, file)
+        with _open_parquet(path) as file:
+            _check_parquet(path, file.metadata)
             return checked(path, file.read(), before=-1)  # no line of names stands above the first row
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} cannot be read as Parquet ({first_line(error)})") from None
 
 
-def _check_parquet(path: Path, file: Any) -> None:
-    """Raise if a table would take far more memory than its file: a value that repeats is stored once."""
-    told = file.metadata
-    groups = [told.row_group(number) for number in range(told.num_row_groups)]
-    pages = sum(group.total_byte_size for group in groups)
+def _open_parquet(path: Path) -> Any:
+    """A Parquet file whose words come as numbers of a list of words if they are stored so: `checked` unpacks them."""
+    parquet = arrow("parquet")
+    told = parquet.read_metadata(path)
+    chunks = (group.column(place) for group in _groups(told) for place in range(group.num_columns))
+    listed = {
+        chunk.path_in_schema
+        for chunk in chunks
+        if chunk.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in one for one in chunk.encodings)
+    }
+    return parquet.ParquetFile(path, metadata=told, read_dictionary=sorted(listed))
+
+
+def _groups(told: Any) -> list[Any]:
+    return [told.row_group(number) for number in range(told.num_row_groups)]
+
+
+def _check_parquet(path: Path, told: Any) -> None:
+    """Raise if a table would take far more memory than its file: numbers that repeat are stored once."""
+    pages = sum(group.total_byte_size for group in _groups(told))
     cells = 8 * told.num_rows * told.num_columns
     check_unpacked(max(pages, cells), path.stat().st_size, f"{path}: a table of {told.num_rows:,} rows")
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shiftstate.limits import check_unpacked
+
 NOTHING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None")
 """What stands for a missing value in a file of text."""
 EXACT = 2**53
@@ -48,14 +50,16 @@ class Table:
 
     def text(self, name: str) -> Any:
         """A column as the file has it, without blanks around its values; null where nothing stands."""
-        column = self.column(name)
-        types, compute = arrow("types"), arrow("compute")
-        if self.literal is not None and (column.null_count or not types.is_string(column.type)):
-            column = self.literal(name)
-        elif not types.is_string(column.type):
-            column = self._typed_text(name, column)
-        column = compute.utf8_trim_whitespace(column)
+        compute = arrow("compute")
+        column = compute.utf8_trim_whitespace(self._text(name))
         return compute.if_else(compute.equal(column, ""), None, column)
+
+    def _text(self, name: str) -> Any:
+        column = self.column(name)
+        is_text = arrow("types").is_string(column.type)
+        if self.literal is not None and (column.null_count or not is_text):
+            return self.literal(name)
+        return column if is_text else self._typed_text(name, column)
 
     def names(self, *names: str) -> list[Any]:
         """Columns of node names: whole numbers if all of all columns are written so, else text.
@@ -66,7 +70,8 @@ class Table:
         columns = [self.column(name) for name in names]
         if self.literal is None and all(is_small_whole(column) for column in columns):
             return [column.cast("int64") for column in columns]
-        return as_whole([self.text(name) for name in names])
+        found = as_whole([self._text(name) for name in names])  # most have no blanks, which take time to look for
+        return found if is_whole(found[0]) else as_whole([self.text(name) for name in names])
 
     def strings(self, name: str) -> list[str]:
         """A column as text; empty where a value is missing."""
@@ -209,6 +214,16 @@ def checked(path: Path, found: Any, **told: Any) -> Table:
     return Table(path, columns, **told)
 
 
+def _unlisted(path: Path, name: str, column: Any) -> Any:
+    """A column of numbers of a list of values, as these values, if memory can hold them: long words may repeat."""
+    types, compute = arrow("types"), arrow("compute")
+    if types.is_string(column.type.value_type) or types.is_large_string(column.type.value_type):
+        lengths = [compute.binary_length(one.dictionary).take(one.indices) for one in column.chunks]
+        size = sum(compute.sum(one).as_py() or 0 for one in lengths)
+        check_unpacked(size, path.stat().st_size, f"{path}: column {name!r}")
+    return arrow().chunked_array([one.dictionary_decode() for one in column.chunks], type=column.type.value_type)
+
+
 def plain_name(name: Any) -> str:
     """The name of a column without blanks and the mark of Unicode files before it."""
     return str(name).strip().lstrip("\ufeff")
@@ -221,9 +236,9 @@ def _plain(path: Path, name: str, column: Any) -> Any:
         raise ValueError(
             f"{path}: column {name!r} holds {column.type}; expected one number or word per row: make it several columns"
         )
-    column = column.combine_chunks()
     if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        column = _unlisted(path, name, column)
+    column = column.combine_chunks()
     if types.is_decimal(column.type) or types.is_float16(column.type):
         column = column.cast("float64", safe=False)
     if types.is_large_string(column.type) or "string_view" in str(column.type):
