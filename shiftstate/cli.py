@@ -5,7 +5,7 @@ import sys
 from types import FrameType
 from typing import Any, NoReturn
 
-RESUME = "what was finished is stored, and the same command goes on from there"
+from shiftstate.errors import Kept, resume_advice
 
 
 class Terminated(KeyboardInterrupt):
@@ -18,6 +18,7 @@ def main() -> None:
     Exit codes: 2 for bad input, 1 for a run that could not go on, 3 for an inspection whose score differs from the
     recorded one, 130 for Ctrl-C, 143 for SIGTERM.
     """
+    Kept.some = False
     came: list[int] = []  # typer makes one exit code of Ctrl-C and SIGTERM
 
     def terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -29,12 +30,12 @@ def main() -> None:
         _run()
     except KeyboardInterrupt as error:
         if came or isinstance(error, Terminated):
-            _fail(f"terminated; {RESUME}", 143)
-        _fail(f"stopped; {RESUME}", 130)
+            _fail(f"terminated{resume_advice()}", 143)
+        _fail(f"stopped{resume_advice()}", 130)
     except ValueError as error:
         _fail(str(error), 2)
     except OSError as error:
-        _fail(f"{error}; {RESUME}", 1)
+        _fail(f"{error}{resume_advice()}", 1)
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -57,7 +58,7 @@ def _run() -> None:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except (sqlite3.Error, SweepError) as error:
-        _fail(f"{error}; {RESUME}", 1)
+        _fail(f"{error}{resume_advice()}", 1)
     if code == 130:  # how newer versions of typer report Ctrl-C
         raise KeyboardInterrupt
     if code:

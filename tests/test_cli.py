@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from shiftstate import cli, commands
-from shiftstate.errors import SweepError
+from shiftstate.errors import SweepError, keep
 
 SLOW_IMPORT = """
 import sys, time
@@ -29,15 +29,20 @@ main()
     ("error", "code", "line"),
     [
         (ValueError("K is -1;\n expected more"), 2, "shiftstate: K is -1; expected more\n"),
-        (OSError(28, "No space left on device"), 1, "No space left on device; what was finished is stored"),
-        (sqlite3.OperationalError("database is locked"), 1, "database is locked; what was finished is stored"),
-        (SweepError("workers died"), 1, "workers died; what was finished is stored"),
-        (KeyboardInterrupt(), 130, "stopped; what was finished is stored"),
-        (cli.Terminated(), 143, "terminated; what was finished is stored"),
+        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (sqlite3.OperationalError("database is locked"), 1, "database is locked"),
+        (SweepError("workers died"), 1, "workers died"),
+        (KeyboardInterrupt(), 130, "stopped"),
+        (cli.Terminated(), 143, "terminated"),
     ],
 )
-def test_an_error_is_one_line_and_an_exit_code(error, code, line, monkeypatch, capsys):
+@pytest.mark.parametrize("stored", [True, False])
+def test_an_error_is_one_line_and_an_exit_code_with_advice_where_something_is_stored(
+    error, code, line, stored, monkeypatch, capsys
+):
     def fail(*_, **__):
+        if stored:
+            keep()
         raise error
 
     monkeypatch.setattr(commands, "app", fail)
@@ -48,6 +53,9 @@ def test_an_error_is_one_line_and_an_exit_code(error, code, line, monkeypatch, c
     shown = capsys.readouterr().err
     assert caught.value.code == code
     assert line in shown
+    assert shown.endswith("; what was finished is stored, and the same command goes on from there\n") == (
+        stored and code != 2
+    )
     assert shown.count("\n") == 1
 
 
@@ -62,7 +70,7 @@ def test_a_signal_that_typer_took_for_ctrl_c_keeps_its_code(monkeypatch, capsys)
     with pytest.raises(SystemExit) as caught:
         cli.main()
     assert caught.value.code == 143
-    assert capsys.readouterr().err.startswith("shiftstate: terminated; ")
+    assert capsys.readouterr().err == "shiftstate: terminated\n"
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -2,7 +2,10 @@
 
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +19,8 @@ from shiftstate.machine.judging.summary import Summary, claims_json, summarize, 
 from shiftstate.machine.judging.tables import tables_markdown
 from shiftstate.machine.presets import Preset
 from shiftstate.machine.results.columns import Result
+from shiftstate.machine.results.data_files import NAME as DATA
+from shiftstate.machine.results.data_files import fingerprints, write_fingerprints
 from shiftstate.machine.results.plan import NAME, Plan, write_plan
 from shiftstate.machine.results.store import TEXT, Store
 from shiftstate.machine.run import Outcome
@@ -27,7 +32,7 @@ from shiftstate.machine.study import Landmark
 from shiftstate.machine.trial import Trial
 from shiftstate.pictures import render
 
-FILES = (TEXT, "summary.json", "claims.json", "provenance.json", "tables.md", NAME)
+FILES = (TEXT, "summary.json", "claims.json", "provenance.json", "tables.md", NAME, DATA)
 PICTURES = ("svg", "png")
 
 
@@ -70,14 +75,16 @@ def conduct(
     planned = [trial for name in experiments for trial in preset.trials(name)]
     check_requirements(planned)
     prepared = _prepare(planned, out, given)
-    make_directory(out)
-    with locked(out), Store(out, preset.study) as store:
+    data = _data_files(preset, experiments, given)
+    with _directory(out), locked(out), Store(out, preset.study, data) as store:
         remove_leftovers(out, [*FILES, *(f"{name}.{kind}" for name in preset.study.names for kind in PICTURES)])
         for file, content in prepared.items():
             write_whole(file, content)
         if (out / TEXT).exists():
             store.import_csv(out / TEXT, planned)
         missing = store.missing(planned)
+        if data:
+            write_fingerprints(out, data)
         plans = write_plan(out, preset, experiments)
         try:
             with Progress(preset.study, planned, console) as progress:
@@ -88,10 +95,24 @@ def conduct(
                     progress.finished(trial, outcome.last[preset.study.metric.name], outcome.seconds, outcome.ending)
 
                 sweep(missing, engine, finished, progress.started, partial(work, directory=out.resolve()))
-        except (KeyboardInterrupt, SweepError):
-            write_results(out, store, plans)
+        except (KeyboardInterrupt, SweepError) as error:
+            if isinstance(error, KeyboardInterrupt) or store.results():
+                write_results(out, store, plans)
             raise
         return write_results(out, store, plans)
+
+
+@contextmanager
+def _directory(out: Path) -> Iterator[None]:
+    """Make the directory of a run; remove it if it is new and the run fails before anything is finished."""
+    new = not out.exists()
+    make_directory(out)
+    try:
+        yield
+    except SweepError:
+        if new and not (out / TEXT).exists():
+            shutil.rmtree(out, ignore_errors=True)
+        raise
 
 
 def given_data(preset: Preset, experiments: Sequence[str], given: Path | None) -> Preset:
@@ -102,6 +123,16 @@ def given_data(preset: Preset, experiments: Sequence[str], given: Path | None) -
     if given is None:
         raise ValueError(sources[0].missing)
     return preset.on(given)
+
+
+def _data_files(preset: Preset, experiments: Sequence[str], given: Path | None) -> dict[str, str]:
+    """Fingerprints of all files that are given by path, by option and name: they tell which of them has changed."""
+    found: dict[str, Path] = {}
+    for source in (preset.study[name].source for name in experiments):
+        if source is not None and given is not None:
+            root = given if given.is_dir() else given.parent
+            found |= {f"{source.option} {os.path.relpath(one, root)}": one for one in source.files(given)}
+    return fingerprints(found)
 
 
 def check_requirements(planned: Sequence[Trial]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from shiftstate.checks import check_name
@@ -60,7 +61,7 @@ def count_trainings(settings: TrainSettings) -> int:
 
 
 @dataclass(frozen=True)
-class Size:
+class TrainingSize:
     """What one training takes."""
 
     parameters: int
@@ -71,14 +72,17 @@ class Size:
 class _Ready(Exception):
     """All that comes before the training went well."""
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: TrainingSize) -> None:
         super().__init__()
         self.size = size
 
 
 def rehearse(settings: TrainSettings, problems: Sequence[Problem]) -> str:
     """Prepare every model of the plan on the data of every split, up to its first step; a line on the plan's size."""
-    sizes = [size for one, problem in zip(settings.splits(), problems, strict=True) for size in _sizes(one, problem)]
+    sizes: list[TrainingSize] = []
+    for one, problem in zip(settings.splits(), problems, strict=True):
+        _check_known(one, problem)
+        sizes += _sizes(one, problem)
     largest, memory = max(size.parameters for size in sizes), max(size.memory for size in sizes)
     count = count_trainings(settings)
     return (
@@ -99,7 +103,20 @@ def compared(settings: TrainSettings, problem: Problem, estimator: Any) -> Compa
     return compare(estimator, problem.shift, problem.X, problem.y, **masks, seeds=seeds)
 
 
-def _sizes(settings: TrainSettings, problem: Problem) -> Iterator[Size]:
+def _check_known(settings: TrainSettings, problem: Problem) -> None:
+    """Raise if there are no features, or a part of a series in which all values are missing."""
+    X, file = problem.X, settings.features or settings.signals or settings.nodes
+    if not X.size:
+        raise ValueError(f"{file} has the shape {X.shape}; expected at least one number per row")
+    if settings.task != "forecast":
+        return
+    known = ~np.isnan(X) if settings.missing != "zero=missing" else np.nan_to_num(X) != 0
+    for name, mask in problem.masks.items():
+        if not known[mask].any():
+            raise ValueError(f"{file} has no value in the {int(mask.sum())} {name} times; expected some that are known")
+
+
+def _sizes(settings: TrainSettings, problem: Problem) -> Iterator[TrainingSize]:
     for filter in settings.filter:
         for K in dict.fromkeys((*settings.K, 0)):
             try:
@@ -122,7 +139,7 @@ def _rehearsed(estimator: Any) -> Any:
     return Rehearsed(**estimator.get_params(deep=False))
 
 
-def _size(estimator: Any, shift: Any, data: Any, channels: int) -> Size:
+def _size(estimator: Any, shift: Any, data: Any, channels: int) -> TrainingSize:
     """Parameters and bytes of a network that is not built; raise if they cannot be had.
 
     Layers after the first are alike, so a network of one and one of two layers tell the size of any.
@@ -151,7 +168,7 @@ def _size(estimator: Any, shift: Any, data: Any, channels: int) -> Size:
         f"a network of {used.layers} layers of {used.channels} channels with K = {used.K} needs {{}} bytes in training"
     )
     check_fits(memory, torch.device("cpu"), what, "fewer layers or channels, a smaller K or batch_size")
-    return Size(parameters, memory)
+    return TrainingSize(parameters, memory)
 
 
 def _check_options(task: str, options: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ def dry_run(settings: TrainSettings, say: Say) -> Iterator[str]:
     check_settings(settings)
     problems = [problem_of(settings.splits()[0], say=say), *map(problem_of, settings.splits()[1:])]
     yield describe(problems[0])
-    yield rehearse(settings, problems)
+    say(rehearse(settings, problems))
     for filter in settings.filter:
         for K in settings.K:
             yield _measured(settings, problems[0], filter, K)

@@ -72,7 +72,7 @@ def train(settings: TrainSettings, say: Say, engine: Engine) -> dict[str, Any]:
         if len(comparisons) == 1:
             write_run(settings, problems[0], comparisons[0], out)
         else:
-            write_several(settings, problems, comparisons)
+            write_several(settings, problems, comparisons, data)
         return read_metrics(out)
 
 

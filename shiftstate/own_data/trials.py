@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from shiftstate.errors import SweepError
+from shiftstate.errors import SweepError, keep
 from shiftstate.estimators import ESTIMATORS, Estimator, Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import check_unchanged, make_directory, write_whole
+from shiftstate.files import check_as_written, make_directory, write_whole
 from shiftstate.json_file import of_fields, read_json, table, word
 from shiftstate.machine.results.data_files import changed, fingerprints
 from shiftstate.machine.run import one_thread
@@ -116,14 +116,20 @@ def problem_of(settings: TrainSettings, data: Mapping[str, str] | None = None, s
     key = json.dumps([settings.as_dict(), dict(data)], sort_keys=True)
     if key not in _read:
         problem = read_problem(settings, say)
-        for name in changed(data, fingerprints(settings.files())):
-            raise ValueError(
-                f"{settings.files()[name]} has changed during the run; expected files that stay as they are"
-            )
+        check_unchanged(settings, data)
         if len(_read) > 20:
             _read.clear()
         _read[key] = problem
     return _read[key]
+
+
+def check_unchanged(settings: TrainSettings, data: Mapping[str, str] | None) -> None:
+    """Raise if a file has another content than it had; runs of older versions do not tell."""
+    files = settings.files()
+    for name in changed(data, fingerprints(files)):
+        raise ValueError(
+            f"{files.get(name, name)} has changed since the run began; expected the file that the run learns from"
+        )
 
 
 def work(unit: Unit) -> Trained:
@@ -153,6 +159,7 @@ class Trials:
         """Make those that are not stored yet, and store each as it finishes."""
         missing = [unit for unit in units if self._fit(unit) is None]
         if len(missing) < len(units):
+            keep()
             self.say(f"{len(units) - len(missing)} of {len(units)} trainings were finished before")
         began, done = time.monotonic(), 0
 
@@ -211,7 +218,7 @@ class Trials:
             if _own_checksum(found) != found["sha256"] or found["unit"] != unit.fingerprint:
                 raise ValueError(f"{file} was edited, or is of other settings or data")
             for kind, written in found["files"].items():
-                check_unchanged(self._file(unit, kind), written, file.name, "")
+                check_as_written(self._file(unit, kind), written, file.name, "")
         except ValueError as error:
             self.say(f"{error}; the training is made again")
             return None

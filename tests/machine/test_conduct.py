@@ -232,6 +232,20 @@ def test_a_training_that_fails_ends_the_run_and_the_finished_ones_are_in_the_fil
     assert [line["n"] for line in json.loads((tmp_path / "summary.json").read_text())] == [2] * 6
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_run_that_fails_before_anything_is_finished_leaves_no_folder_of_its_own(here, tmp_path, monkeypatch, there):
+    def fail(trial, directory=None):
+        raise MemoryError("89 GiB")
+
+    if there:
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run/notes.txt").write_text("mine")
+    monkeypatch.setattr(module, "work", fail)
+    with pytest.raises(SweepError, match="failed: MemoryError: 89 GiB"):
+        conduct(["figure1"], load_preset("smoke", overrides=[*TINY, "K=2"]), tmp_path / "run", here)
+    assert (tmp_path / "run/notes.txt").exists() == (tmp_path / "run").exists() == there
+
+
 def test_readings_stand_beside_the_experiments_they_belong_to(here, tmp_path):
     small = [*TINY, "K=2", "L=1", "graphs=1", "draws=1", "epochs=1", "filters=gcnn"]
     conduct(["figure1"], load_preset("paper", overrides=small), tmp_path, here)

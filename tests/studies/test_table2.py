@@ -187,7 +187,7 @@ def test_other_texts_are_other_results_and_the_path_is_not(run, here, tmp_path, 
     preset = load_preset("paper", overrides=[*TINY, "splits=1", "filters=gcnn"])
     assert conduct(["table2"], preset, tmp_path, here, given=copy).stored == 8, "the same texts at another place"
     (copy / "cid" / "book0.txt").write_text("another book. " * 100)
-    with pytest.raises(ValueError, match=r"with corpus = .*choose another --out"):
+    with pytest.raises(ValueError, match=r"\(--texts cid/book0.txt changed\); .*choose another --out"):
         conduct(["table2"], preset, tmp_path, here, given=copy)
 
 

@@ -81,6 +81,9 @@ def linear_per_node(values: Values, made: Sequence[int], horizons: Sequence[int]
         for node in range(nodes):
             rows = np.lib.stride_tricks.sliding_window_view(filled[:, node], history)  # row t ends at time t+history−1
             told = ~np.isnan(values[times + horizon, node])
+            if not told.any():  # a node of which nothing was known: the mean of all
+                forecast[:, place, node] = np.nanmean(values[:first])
+                continue
             model = Ridge(alpha=1.0).fit(rows[times - history + 1][told], values[times + horizon, node][told])
             forecast[:, place, node] = model.predict(rows[np.asarray(made) - history + 1])
     return forecast

@@ -201,7 +201,12 @@ class _Forecasts(_Contest):
         self.first = first = len(values) - round(fraction * len(values))
         self.ahead = max(self.horizons)
         if not 0 < fraction < 1 or first < 2 * (self.history + self.ahead) or len(values) - first < self.ahead:
-            raise ValueError(f"test_fraction is {fraction} of {len(values)} times; expected enough times on both sides")
+            raise ValueError(
+                f"test_fraction is {fraction:g} of {len(values)} times; expected at least {self.ahead} of them as test "
+                f"data and {2 * (self.history + self.ahead)} before, for this history and these horizons"
+            )
+        if period is not None and check_whole("period", period, 1) > first:
+            raise ValueError(f"period is {period}; expected at most {first}, the times before the test data")
         self.begin = first - round(estimator.validation_fraction * first)
         self.period = period or baselines.guessed_period(values[:first])
         came = [_came(values, made, self.horizons) for made in self._made()]

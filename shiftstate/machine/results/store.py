@@ -2,16 +2,18 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
+from shiftstate.errors import keep
 from shiftstate.machine.parsing import parse_table, read_text, shown
 from shiftstate.machine.registry import study_with
 from shiftstate.machine.results.columns import Columns, Result, Values, split_csv
+from shiftstate.machine.results.data_files import changed, read_fingerprints
 from shiftstate.machine.results.plan import planned_study, read_plans
 from shiftstate.machine.run import Outcome
 from shiftstate.machine.settings import difference, flat
@@ -31,8 +33,15 @@ class Store:
     the trial is there; whatever happens before, it is not, and nothing else is touched.
     """
 
-    def __init__(self, directory: Path, study: Study) -> None:
-        self.directory, self.study = directory, study
+    def __init__(self, directory: Path, study: Study, data: Mapping[str, str] | None = None) -> None:
+        """Open the store of a directory.
+
+        Args:
+            directory: of the results.
+            study: whose results they are.
+            data: fingerprints of the files that are given by path, to name those that are others than the stored ones.
+        """
+        self.directory, self.study, self.data = directory, study, data or {}
         self.columns = Columns(study)
         self.path = directory / DATABASE
         self._database = _connect(self.path)
@@ -70,6 +79,8 @@ class Store:
         stored = [result.trial for result in self.results()]
         self._check_belong(stored, planned)
         finished = set(stored)
+        if finished:
+            keep()
         return [trial for trial in planned if trial not in finished]
 
     def provenance(self) -> dict[str, Any]:
@@ -136,12 +147,24 @@ class Store:
                 there = compared.setdefault(same, one)
                 name = difference(there.settings, one.settings, "data")
             if name is not None:
+                source = one.experiment.source
+                if place >= len(stored) and source is not None and name == source.setting:
+                    raise ValueError(self._other_data(there, source.option))
                 ours = "and this run has" if place >= len(stored) else "and also"
                 raise ValueError(
                     f"{self.directory} holds {there.cell.experiment} {there.model} with {name} = "
                     f"{flat(there.settings)[name]}, {ours} {flat(one.settings)[name]}; "
                     "expected one configuration in a directory: choose another --out"
                 )
+
+    def _other_data(self, stored: Trial, option: str) -> str:
+        """What to say if this run's files are not those of the stored results."""
+        others = changed(read_fingerprints(self.directory), self.data)
+        named = f"{others[0]}{f' and {len(others) - 1} others' * (len(others) > 1)} changed" if others else option
+        return (
+            f"{self.directory} holds {stored.cell.experiment} {stored.model} on other data ({named}); expected the "
+            f"same content to go on: give {option} as it was, or choose another --out"
+        )
 
     def _insert(self, rows: list[Values]) -> None:
         places = ", ".join("?" for _ in self.columns.kinds)

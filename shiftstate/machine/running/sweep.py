@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TypeVar
 
-from shiftstate.errors import SweepError
+from shiftstate.errors import SweepError, keep
 from shiftstate.machine.running.engines import Engine, Pool, work
 
 Work = TypeVar("Work")
@@ -23,7 +23,7 @@ def sweep(
     started: Callable[[Work], None] = lambda trial: None,
     task: Callable[[Work], Result] = work,  # type: ignore[assignment]
 ) -> None:
-    """Run all trials; ``finished`` is called in this process, for one after the other.
+    """Run all trials; ``finished`` is called in this process, for one after the other, and stores it.
 
     A killed worker breaks its pool; a new one is opened and what was in flight is handed out again. A
     trial that fails by itself ends the sweep: it would fail again.
@@ -73,4 +73,5 @@ def _drain(
                 raise SweepError(f"{trial} failed: {type(error).__name__}: {message}") from error
             else:
                 finished(trial, outcome)
+                keep()
     waiting.extendleft(reversed(lost))

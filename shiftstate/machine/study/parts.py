@@ -112,6 +112,8 @@ class Source:
     """Whether a prepared file has what a trial needs."""
     adapt: Callable[[Path, Mapping[str, Any]], Mapping[str, Any]] = lambda path, design: {}
     """Path and the values on the axes by setting → those to take instead, where the data have others."""
+    files: Callable[[Path], Sequence[Path]] = lambda path: [path]
+    """Path → the files that the fingerprint is of, to name those that have changed."""
 
 
 @dataclass(frozen=True)

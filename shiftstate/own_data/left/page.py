@@ -17,7 +17,7 @@ from shiftstate.machine.page.contract import PageData, RunRow, ShownPicture, Sho
 from shiftstate.machine.page.lenses import read_lenses, that_fit
 from shiftstate.machine.page.render import chart_library, render
 from shiftstate.machine.page.results import PALETTE
-from shiftstate.machine.results.data_files import changed, fingerprints, read_fingerprints
+from shiftstate.machine.results.data_files import read_fingerprints
 from shiftstate.own_data.asking.config import settings_from_record
 from shiftstate.own_data.left.inputs import inputs_of
 from shiftstate.own_data.left.leaving import METRICS, PICTURES, metric_of, read_metrics, read_settings
@@ -25,6 +25,7 @@ from shiftstate.own_data.left.manifest import MANIFEST, MODEL, check_run, read_r
 from shiftstate.own_data.left.verdicts import plain
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import read_problem
+from shiftstate.own_data.trials import check_unchanged
 
 REACH_NODES = 3000
 """The reach, the costliest part of the lens, is taken on graphs of up to so many nodes."""
@@ -133,8 +134,7 @@ def _write_lens(directory: Path, found: dict[str, Any], say: Say) -> str:
     asked, estimator = read_settings(directory), read_run_model(directory)
     try:
         settings = settings_from_record(asked, found.get("files_of"))
-        for name in changed(read_fingerprints(directory), fingerprints(settings.files())):
-            raise ValueError(f"{settings.files()[name]} has changed since the training")
+        check_unchanged(settings, read_fingerprints(directory))
         problem = read_problem(settings, lambda line: None)
     except (OSError, ValueError) as error:
         return f"The lens is left out, as the data cannot be read again: {error}"

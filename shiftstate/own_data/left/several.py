@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from scipy.stats import t as student
 
 from shiftstate.estimators import Comparison
 from shiftstate.files import make_directory, write_whole
+from shiftstate.machine.results.data_files import write_fingerprints
 from shiftstate.own_data.asking.settings import TrainSettings
 from shiftstate.own_data.left.leaving import FILES, METRICS, PICTURES, graph_bytes, read_metrics, write_run
 from shiftstate.own_data.left.manifest import write_manifest
@@ -24,7 +25,9 @@ FOLDER = "splits"
 LEVEL = 0.95
 
 
-def write_several(settings: TrainSettings, problems: Sequence[Problem], comparisons: Sequence[Comparison]) -> None:
+def write_several(
+    settings: TrainSettings, problems: Sequence[Problem], comparisons: Sequence[Comparison], data: Mapping[str, str]
+) -> None:
     """A directory for each split, and above them their means and the files of the split that is best on validation."""
     out = settings.out
     runs = []
@@ -32,6 +35,7 @@ def write_several(settings: TrainSettings, problems: Sequence[Problem], comparis
         folder = out / FOLDER / one.split[0]
         make_directory(folder, "the run of a split")
         write_whole(folder / "settings.json", json.dumps(replace(one, out=folder).as_dict(), indent=1) + "\n")
+        write_fingerprints(folder, data)
         write_whole(folder / "graph.npz", graph_bytes(problem))
         write_run(one, problem, comparison, folder)
         runs.append(read_metrics(folder))

@@ -12,6 +12,7 @@ from shiftstate.machine.trial import Trial
 from shiftstate.texts.corpus import FORMAT, Corpus, fingerprint
 from shiftstate.texts.folder import check_author, find_texts
 from shiftstate.texts.network_files import GET_TEXTS
+from shiftstate.texts.word_lists import find_words
 
 NO_TEXTS = f"table2 needs texts; {GET_TEXTS}"
 
@@ -54,6 +55,12 @@ def load_corpus(file: Path) -> Corpus:
     return _load(file, file.stat().st_mtime_ns)
 
 
+def files(texts: Path) -> list[Path]:
+    """The texts, and the list of words in or beside their folder."""
+    listed = find_words(texts)
+    return [*(path for paths in find_texts(texts).values() for path in paths), *([] if listed is None else [listed])]
+
+
 def take_authors(texts: Path, design: Mapping[str, Any]) -> dict[str, Any]:
     """The preset's authors that the folder has; all of the folder's if it has none of them."""
     if "authors" not in design:
@@ -73,6 +80,7 @@ TEXTS = Source(
     corpus_file,
     lambda file, trial: trial["author"] in Corpus.load(file).wans,
     take_authors,
+    files,
 )
 
 
