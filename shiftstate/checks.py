@@ -82,7 +82,7 @@ def check_whole(name: str, value: object, least: int) -> int:
 
 def check_not_scripted(name: str) -> None:
     """Raise under ``torch.jit.trace``, which would fix what depends on the graph, and cannot record compiled code."""
-    if torch.jit.is_tracing():
+    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         raise no_script(name)
 
 
