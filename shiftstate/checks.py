@@ -109,7 +109,7 @@ def check_flag(name: str, value: object) -> bool:
 
 def check_not_scripted(name: str) -> None:
     """Raise under ``torch.jit.trace``, which would fix what depends on the graph, and cannot record compiled code."""
-    if torch.jit.is_tracing():
+    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         raise no_script(name)
 
 

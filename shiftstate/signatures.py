@@ -62,7 +62,7 @@ def name_methods(kind: type, *names: str) -> None:
         if name not in vars(kind):
             method = getattr(kind, name)
             parts = (method.__code__, method.__globals__, name, method.__defaults__, method.__closure__)
-            own = update_wrapper(FunctionType(*parts), method)
+            own: Any = update_wrapper(FunctionType(*parts), method)
             del own.__wrapped__
             own.__kwdefaults__, own.__qualname__ = method.__kwdefaults__, f"{kind.__qualname__}.{name}"
             setattr(kind, name, own)

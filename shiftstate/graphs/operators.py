@@ -1,7 +1,8 @@
 """The two forms of S: a dense matrix, and compressed rows of S and of Sᵀ.
 
 Both are named tuples of plain tensors, so they are pytrees as they stand, and both keep one contract:
-``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``trainable_entries``, ``dense``, ``ordinary``, ``map``.
+``product``, ``transposed``, ``absolute_sums``, ``scaled``, ``entries``, ``trainable_entries``, ``dense``, ``ordinary``,
+``map``.
 """
 
 import warnings

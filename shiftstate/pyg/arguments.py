@@ -23,5 +23,7 @@ def without_message_passing(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     """The arguments that are not MessagePassing's; one of these with another value than its default raises."""
     for name, (values, instead) in MESSAGE_PASSING.items():
         if name in given and not any(given[name] is value or given[name] == value for value in values):
-            raise ValueError(f"{kind} was given {name}={given[name]!r}; expected {values[0]!r}, its only one: {instead}")
+            raise ValueError(
+                f"{kind} was given {name}={given[name]!r}; expected {values[0]!r}, its only one: {instead}"
+            )
     return {name: value for name, value in given.items() if name not in MESSAGE_PASSING}

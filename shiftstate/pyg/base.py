@@ -15,7 +15,6 @@ from shiftstate.pyg.graph import Normalize, check_normalize, to_shift
 from shiftstate.pyg.lazy import channels_in, make_lazy, materialize
 from shiftstate.signatures import check_keywords, name_methods
 
-
 ARGUMENTS = ("K", "bias", "normalize", "cached", "add_self_loops")
 
 
@@ -181,8 +180,8 @@ class StateSpaceConv(MessagePassing):
         """The edge mask that an explainer has set, as MessagePassing.explain_message applies it to messages."""
         if self._edge_mask is None:
             raise ValueError(
-                f"{type(self).__name__} is to be explained without an edge mask; expected an explainer that masks edges, "
-                "such as GNNExplainer: GraphMaskExplainer rewrites messages, and this layer passes none"
+                f"{type(self).__name__} is to be explained without an edge mask; expected an explainer that masks "
+                "edges, such as GNNExplainer: GraphMaskExplainer rewrites messages, and this layer passes none"
             )
         mask: Tensor = self._edge_mask
         return mask.sigmoid() if self._apply_sigmoid else mask

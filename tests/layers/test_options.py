@@ -119,3 +119,16 @@ def test_watching_is_the_call_itself():
         watched = layer.watch(x, CYCLE, lambda k, step, y, seen=seen: seen.append(k))
         assert torch.equal(watched, layer(x, CYCLE)), name
         assert seen == [0, 1, 2, 3]
+
+
+class Own(ss.RSN):
+    """A filter of a user's own."""
+
+
+@pytest.mark.parametrize("layer_class", [*LAYERS.values(), Own])
+def test_unknown_arguments_are_reported_in_the_name_of_the_class_that_was_called(layer_class):
+    name = layer_class.__name__
+    with pytest.raises(TypeError, match=rf"^{name}(.__init__)?\(\) got an unexpected keyword argument 'improved'"):
+        layer_class(1, 1, 1, improved=True)
+    with pytest.raises(TypeError, match=rf"^{name}.forward\(\) got an unexpected keyword argument 'lambda_max'"):
+        layer_class(1, 1, 1)(torch.ones(1, 1), ss.Shift.from_edges([[0], [0]]), lambda_max=2.0)

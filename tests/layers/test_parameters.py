@@ -141,3 +141,23 @@ def test_alive_means_that_the_input_of_the_first_shift_is_still_felt_at_the_last
 
     assert reach("alive") > 0.05
     assert reach("paper") < 1e-3
+
+
+@pytest.mark.parametrize("K", [2.7, -1, True, None, "3"])
+@pytest.mark.parametrize("tied", [True, False])
+def test_an_order_that_is_no_whole_number_is_refused_also_later(tied, K):
+    layer = ss.RSN(1, 1, 2, tied=tied)
+    with pytest.raises(ValueError, match=f"^K is {K!r}; expected a whole number of at least 0$"):
+        layer.K = K
+    with pytest.raises(ValueError, match=f"^K is {K!r}; expected a whole number of at least 0$"):
+        ss.LSSM(1, 1, K, tied=tied)
+    assert layer.K == 2
+
+
+def test_the_order_of_a_layer_with_weights_for_each_shift_cannot_be_changed():
+    layer = ss.RSN(1, 1, 2)
+    layer.K = 2
+    with pytest.raises(
+        ValueError, match=r"^K is 5 for a layer made with K = 2; expected 2, or a layer with tied=True$"
+    ):
+        layer.K = 5

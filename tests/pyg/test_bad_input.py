@@ -1,6 +1,7 @@
 """Bad input is refused in one line that names the argument; odd but valid graphs are not refused."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ from torch_geometric import EdgeIndex
 from torch_geometric.data import HeteroData
 
 import shiftstate as ss
-from shiftstate.pyg import GCNNConv, LSSMConv
+from shiftstate.pyg import GCNNConv, LSSMConv, StateSpaceGNN
 from tests.pyg.examples import CONVS, NORMALIZATIONS, graph, signal
 
 N = 9
@@ -59,6 +60,9 @@ BAD = {
     'edge_weight gives node 0 the degree -.*normalize="symmetric"': (signal(N, 4), EDGES, weight_with(-99.0)),
     r"adj_t \(edge_index\) has shape \(7, 7\); expected \(9, 9\)": (signal(N, 4), sparse(7)),
     r"adj_t \(edge_index\) is on meta and x on cpu": (signal(N, 4), sparse(N).to("meta")),
+    r"edge_index has shape \(7, 7\); expected \(9, 9\)": (signal(N, 4), EdgeIndex(EDGES % 7, sparse_size=(7, 7))),
+    r"edge_index has shape \(9, 7\); expected \(9, 9\)": (signal(N, 4), EdgeIndex(EDGES % 7, sparse_size=(9, 7))),
+    r"edge_index has shape \(12, 12\); expected \(9, 9\)": (signal(N, 4), EdgeIndex(EDGES, sparse_size=(12, 12))),
     "edge_weight was given beside a sparse adj_t": (signal(N, 4), sparse(N), WEIGHT),
     "edge_weight was given beside a Shift": (signal(N, 4), ss.Shift.from_edges(EDGES, num_nodes=N), WEIGHT),
     "x has shape .* for a shift of 10 nodes": (signal(N, 4), ss.Shift.from_edges(EDGES, num_nodes=10)),
@@ -110,10 +114,64 @@ def test_bad_arguments_of_a_layer_are_refused(conv_class, arguments, message):
         conv_class(*arguments)
 
 
+def test_an_edge_index_that_knows_half_of_its_size_is_taken():
+    edges = EdgeIndex(EDGES, sparse_size=(None, N))
+    assert GCNNConv(4, 3)(signal(N, 4), edges).shape == (N, 3)
+
+
+@pytest.mark.parametrize("K", [2.7, -1, True, None, "3", 2.0])
 @pytest.mark.parametrize("conv_class", CONVS)
-def test_unknown_options_are_refused(conv_class):
-    with pytest.raises(TypeError, match="improved"):
+def test_an_order_that_is_no_whole_number_is_refused(conv_class, K):
+    with pytest.raises(ValueError, match=f"^K is {K!r}; expected a whole number of at least 0$"):
+        conv_class(4, 3, K)
+
+
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_unknown_arguments_are_reported_in_the_name_of_the_class_that_was_called(conv_class):
+    name = conv_class.__name__
+    with pytest.raises(
+        TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'improved'; expected some of K, "
+    ):
         conv_class(4, 3, improved=True)
+    with pytest.raises(TypeError, match=r"'normalise'; expected .*; did you mean 'normalize'\?$"):
+        conv_class(4, 3, normalise=True)
+    with pytest.raises(TypeError, match=rf"^{name}.forward\(\) got an unexpected keyword argument 'lambda_max'"):
+        conv_class(4, 3)(signal(N, 4), EDGES, lambda_max=2.0)
+    with pytest.raises(TypeError, match=rf"^{name}.__init__\(\) missing 1 required positional argument"):
+        conv_class(4)
+
+
+def test_unknown_arguments_of_a_model_are_reported_in_its_name():
+    with pytest.raises(TypeError, match=r"^StateSpaceGNN\(\) got an unexpected keyword argument 'improved'"):
+        StateSpaceGNN(4, 8, 2, improved=True)
+
+
+DEFAULTS = {"flow": "source_to_target", "node_dim": -2, "aggr_kwargs": None, "decomposed_layers": 1}
+
+
+@pytest.mark.parametrize("aggr", ["add", "sum"])
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_arguments_of_message_passing_are_taken_with_their_defaults(conv_class, aggr):
+    conv = conv_class(4, 3, aggr=aggr, **DEFAULTS)
+    assert conv.flow == "source_to_target"
+    assert conv(signal(N, 4), EDGES).shape == (N, 3)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ({"flow": "target_to_source"}, r"flow='target_to_source'; expected 'source_to_target', .*edge_index.flip\(0\)"),
+        ({"aggr": "mean"}, "aggr='mean'; expected 'add', .*normalize=\"row\""),
+        ({"aggr": ["add", "max"]}, ".*; expected 'add'"),
+        ({"node_dim": 0}, "node_dim=0; expected -2"),
+        ({"decomposed_layers": 2}, "decomposed_layers=2; expected 1"),
+        ({"aggr_kwargs": {"p": 1}}, ".*; expected None"),
+    ],
+)
+def test_other_values_of_message_passing_are_refused_in_the_name_of_the_class(argument, message):
+    for build in (partial(LSSMConv, 4, 3), partial(GCNNConv, 4, 3), partial(StateSpaceGNN, 4, 8, 2)):
+        with pytest.raises(ValueError, match=f"^{build.func.__name__} was given {message}"):
+            build(**argument)
 
 
 @pytest.mark.parametrize("normalize", NORMALIZATIONS)

@@ -305,7 +305,7 @@ def test_a_cached_graph_is_converted_once_and_forgotten_on_reset(conv_class, mon
 def test_a_cached_graph_refuses_another_graph_and_trained_edge_weights():
     edges, weight = graph()
     conv = RSNConv(4, 3, cached=True)
-    with pytest.raises(ValueError, match="edge_weight requires gradients and the layer is cached=True"):
+    with pytest.raises(ValueError, match=r"edge_weight requires gradients and the layer is cached=True"):
         conv(signal(N, 4), edges, weight.clone().requires_grad_())
     conv(signal(N, 4), edges, weight)
     with pytest.raises(ValueError, match=r"x has 7 nodes and the cached graph 9; .*cached=True is for a single graph"):
@@ -441,3 +441,39 @@ def test_the_core_does_not_import_pyg():
     code = "import sys, shiftstate, shiftstate.cli; print('torch_geometric' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("mixing", ["bank", "dense", "depthwise"])
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_signals_on_a_static_graph_come_back_contiguous(conv_class, mixing, bias):
+    y = conv_class(4, 3, mixing=mixing, bias=bias)(signal(5, N, 4), graph()[0])
+    assert y.is_contiguous()
+    assert y.view(5 * N, 3).shape == (45, 3)
+
+
+@pytest.mark.parametrize("in_channels", [4, -1])
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_a_layer_first_called_under_inference_mode_is_trained_later(conv_class, cached, in_channels):
+    (edges, weight), x, conv = graph(), signal(N, 4), conv_class(in_channels, 3, cached=cached)
+    with torch.inference_mode():
+        first = conv(x, edges, weight)
+    with torch.no_grad():
+        second = conv(x, edges, weight)
+    y = conv(x.clone().requires_grad_(), edges, weight)
+    y.sum().backward()
+    torch.optim.SGD(conv.parameters(), 0.1).step()
+    assert torch.equal(first, second)
+    assert torch.equal(second, y)
+
+
+@pytest.mark.parametrize("without_gradients", [torch.no_grad, torch.inference_mode])
+def test_a_cache_filled_without_gradients_does_not_swallow_those_of_edge_weights(without_gradients):
+    (edges, weight), x, conv = graph(), signal(N, 4), RSNConv(4, 3, cached=True)
+    learned = weight.clone().requires_grad_()
+    with without_gradients(), pytest.raises(ValueError, match=r"edge_weight requires gradients .* cached=True"):
+        conv(x, edges, learned)
+    conv(x, edges, weight)
+    with pytest.raises(ValueError, match=r"edge_weight requires gradients .* cached=True"):
+        conv(x, edges, learned)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch_geometric.explain import Explainer, GNNExplainer
+from torch_geometric.explain import Explainer, GNNExplainer, GraphMaskExplainer
 from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
 from torch_geometric.nn import TAGConv
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_masked_says_so():
     (edges, _), x = graph(), signal(N, 4)
     conv = LSSMConv(4, 3)
     conv.explain = True
-    with pytest.raises(ValueError, match="no edge mask was set"):
+    with pytest.raises(ValueError, match="LSSMConv is to be explained without an edge mask"):
         conv(x, edges)
     with pytest.raises(ValueError, match="edge_index is a Shift while an explainer masks edges"):
         conv(x, ss.Shift.from_edges(edges, num_nodes=N))
@@ -117,3 +117,16 @@ def test_what_cannot_be_masked_says_so():
     set_masks(model, torch.ones(edges.shape[1]), edges)
     with pytest.raises(ValueError, match="a batch was given while an explainer masks edges"):
         model(x, edges, batch=torch.zeros(N, dtype=torch.long))
+
+
+def test_an_explainer_that_rewrites_messages_is_told_which_ones_work():
+    explainer = Explainer(
+        StateSpaceGNN(4, 8, 2, 3, conv="rsn"),
+        GraphMaskExplainer(2, epochs=1, log=False),
+        explanation_type="model",
+        node_mask_type="attributes",
+        edge_mask_type="object",
+        model_config={"mode": "multiclass_classification", "task_level": "node", "return_type": "raw"},
+    )
+    with pytest.raises(ValueError, match=r"^RSNConv is to be explained without an edge mask; expected .*GNNExplainer"):
+        explainer(signal(N, 4), graph()[0])

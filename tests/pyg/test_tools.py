@@ -1,12 +1,15 @@
 """PyG's tools take the layers and the model: summary, to_hetero, the model hub."""
 
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 import torch
+from torch_geometric.data import Data
 from torch_geometric.nn import summary, to_hetero
 from torch_geometric.nn.model_hub import PyGModelHubMixin
+from torch_geometric.utils import total_influence
 
 from shiftstate.pyg import LSSMConv, StateSpaceGNN
 from tests.pyg.examples import CONVS, graph, signal
@@ -118,3 +121,21 @@ def test_a_model_of_the_hub_mixin_is_read_back_from_its_files(in_channels, tmp_p
     model._save_pretrained(tmp_path)
     again = OnTheHub._from_pretrained(str(tmp_path), None, None, False, True, None, config=model.model_config)
     assert torch.equal(again(signal(9, 4), graph()[0]), expected)
+
+
+@pytest.mark.parametrize("conv", ["gcnn", "lssm"])
+def test_pygs_total_influence_asks_for_many_gradients_at_once(conv, capsys):
+    data = Data(x=signal(9, 4), edge_index=graph()[0])
+    influence, reach = total_influence(StateSpaceGNN(4, 8, 2, 3, conv=conv), data, max_hops=2, num_samples=2)
+    assert influence.shape == (3,)
+    assert 0 <= reach <= 2
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(
+    "convert", [torch.jit.script, partial(torch.jit.trace, example_inputs=(signal(9, 4), graph()[0]))]
+)
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_torchscript_raises_and_names_what_works(conv_class, convert):
+    with pytest.raises(ValueError, match=rf"^{conv_class.__name__} was given to TorchScript .*torch.export.export"):
+        convert(conv_class(4, 3))

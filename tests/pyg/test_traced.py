@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch._dynamo.exc import Unsupported
+from torch._dynamo.testing import CompileCounter
 from torch.export import Dim
 
 from shiftstate.pyg import GCNNConv, RSNConv, StateSpaceGNN
@@ -41,15 +42,6 @@ def test_compiled_layers_pass_gradients_to_edge_weights(conv_class):
     (found,) = torch.autograd.grad(compiled(x, edges, weight).square().sum(), weight)
     (expected,) = torch.autograd.grad(conv(x, edges, weight).square().sum(), weight)
     torch.testing.assert_close(found, expected)
-
-
-@pytest.mark.parametrize("conv_class", CONVS)
-def test_compiled_layers_take_graphs_of_other_sizes(conv_class):
-    conv = conv_class(4, 3)
-    compiled = torch.compile(conv, backend="aot_eager", dynamic=True)
-    for n, count in ((9, 24), (7, 11), (80, 150)):
-        edges, weight = graph(0, n, count)
-        torch.testing.assert_close(compiled(signal(n, 4), edges, weight), conv(signal(n, 4), edges, weight))
 
 
 @pytest.mark.parametrize("conv_class", CONVS)
@@ -131,3 +123,23 @@ def test_a_model_compiles_and_exports():
     compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(compiled(x, edges, weight), expected)
     torch.testing.assert_close(torch.export.export(model, (x, edges, weight)).module()(x, edges, weight), expected)
+
+
+@pytest.mark.parametrize("conv_class", CONVS)
+def test_one_compiled_graph_serves_graphs_of_all_sizes(conv_class):
+    conv, graphs = conv_class(4, 3, add_self_loops=True), CompileCounter()
+    compiled = torch.compile(conv, backend=graphs, dynamic=True, fullgraph=True)
+    for n, count in ((9, 24), (7, 11), (80, 150), (70, 90), (300, 400), (20, 399)):
+        edges, weight = graph(0, n, count)
+        torch.testing.assert_close(compiled(signal(n, 4), edges, weight), conv(signal(n, 4), edges, weight))
+    assert graphs.frame_count == 1
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_a_compiled_layer_takes_a_graph_of_one_node(dynamic):
+    conv, x = RSNConv(4, 3), signal(1, 4)
+    compiled = torch.compile(conv, backend="aot_eager", dynamic=dynamic, fullgraph=True)
+    for count in (1, 0):
+        loops = torch.zeros(2, count, dtype=torch.long)
+        for found, expected in zip(outputs(compiled, x, loops), outputs(conv, x, loops), strict=True):
+            torch.testing.assert_close(found, expected)

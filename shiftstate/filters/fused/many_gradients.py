@@ -1,7 +1,8 @@
 """Take many gradients at once through a backward written by hand: one after the other.
 
-``torch.autograd.functional.jacobian(vectorize=True)``, ``torch.autograd.grad(is_grads_batched=True)`` and ``torch.vmap``
-over gradients call a backward once, with a tensor that stands for all of them. Compiled code needs the numbers of each.
+``torch.autograd.functional.jacobian(vectorize=True)``, ``torch.autograd.grad(is_grads_batched=True)`` and
+``torch.vmap`` over gradients call a backward once, with a tensor that stands for all of them. Compiled code needs the
+numbers of each.
 """
 
 from collections.abc import Callable, Sequence
