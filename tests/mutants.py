@@ -108,7 +108,11 @@ def files_of(room: str) -> list[Path]:
 
 def is_judged(node: Any, operator: str) -> bool:
     """Whether tests can judge a place: no type, no star in a list of arguments, no zip(strict=True)."""
-    if node.parent is not None and node.parent.type == "argument" and node.parent.children[0].get_code() == "strict":
+    if (
+        node.parent is not None
+        and node.parent.type == "argument"
+        and node.parent.children[0].get_code(False) == "strict"
+    ):
         return False
     if operator.startswith("ReplaceBinary") and not node.parent.type.endswith(("expr", "term", "power")):
         return False

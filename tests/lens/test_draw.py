@@ -72,3 +72,11 @@ def test_four_channels_are_kept_unless_others_are_asked_for(layer, channels, nam
 def test_a_channel_that_is_not_there_is_refused(channel):
     with pytest.raises(ValueError, match="channel"):
         examine(ss.GCNN(2, 3, 2), torch.randn(4, 5, 2), cycle(5).to(torch.float32), channels=[channel])
+
+
+def test_one_shift_has_one_memory_after_that_of_zeros():
+    lens = examine(ss.LSSM(1, 2, 1), torch.randn(4, 5, 1), cycle(5).to(torch.float32))
+    memories = lens.layers[0].sample.memories
+    assert memories.shape == (2, 2, 5)
+    assert not memories[0].any()
+    assert memories[1].any()

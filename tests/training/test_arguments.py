@@ -4,44 +4,47 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from torch import nn
 
-from shiftstate.graphs import Shift
-from shiftstate.tasks import SignalClassification
-from shiftstate.training.arguments import check_call, check_numbers
+import shiftstate as ss
+from shiftstate.tasks import NodeClassification, SignalClassification
 from shiftstate.training.parts import _check_targets, _checked_mask
 
-SHIFT = Shift.from_edges([[0], [1]])
-DATA = SimpleNamespace(train=None, valid=None)
-TRAIN = SimpleNamespace(single=False, samples=lambda: None, y=torch.zeros(5))
-NUMBERS = {"epochs": 1, "batch_size": 5, "schedule": "constant", "clip": None, "patience": 1, "look_every": 1}
+SHIFT = ss.Shift.from_edges([[0], [1]])
 
 
-@pytest.mark.parametrize("rate", [0, 1e-9, 0.5, 3])
-def test_a_rate_of_zero_or_more_is_accepted(rate):
-    check_call(nn.Linear(1, 1), SHIFT, DATA, rate, "cpu")
+def part(count=5):
+    x = torch.randn(count, 2, 1, generator=torch.Generator().manual_seed(0))
+    return SimpleNamespace(x=x, y=(x[:, 0, 0] > 0).long())
 
 
-@pytest.mark.parametrize("rate", [-1e-9, float("inf"), float("nan"), True, "0.1", None])
-def test_a_rate_that_is_no_number_of_zero_or_more_is_refused(rate):
-    with pytest.raises(ValueError, match=r"learning_rate is .*; expected a number of at least 0"):
-        check_call(nn.Linear(1, 1), SHIFT, DATA, rate, "cpu")
+def train(data=None, task=None, readout=None, **options):
+    torch.manual_seed(0)
+    model = ss.Network("gcnn", [1, 2], K=1, readout=readout or ss.FlattenReadout(num_nodes=2, num_outputs=2))
+    data = data or SimpleNamespace(train=part(), valid=part(), test=None)
+    given = {"epochs": 1, "batch_size": 5, "learning_rate": 0.1, "patience": 1, "look_every": 1}
+    return ss.fit(model, SHIFT, data, task=task, **{**given, **options})
 
 
-def test_the_smallest_numbers_are_accepted():
-    assert check_numbers(TRAIN, **NUMBERS) == 5
-    assert check_numbers(TRAIN, **{**NUMBERS, "batch_size": 1, "clip": 1e-9}) == 1
-    assert check_numbers(TRAIN, **{**NUMBERS, "batch_size": None}) is None
-    assert check_numbers(SimpleNamespace(single=True), **NUMBERS) is None
-    told = SimpleNamespace(single=False, samples=lambda: [0, 3], y=torch.zeros(5))  # two signals have targets
-    assert check_numbers(told, **{**NUMBERS, "batch_size": 2}) == 2
-    with pytest.raises(ValueError, match="batch_size is 3; expected at most 2"):
-        check_numbers(told, **{**NUMBERS, "batch_size": 3})
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"learning_rate": 0},
+        {"learning_rate": 3},
+        {"batch_size": 1},
+        {"batch_size": None},
+        {"clip": 1e-9},
+        {"patience": None, "epochs": 2, "look_every": 2},
+    ],
+)
+def test_the_smallest_numbers_are_accepted(options):
+    assert train(**options).outcome == "finished"
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        *(({"learning_rate": rate}, "learning_rate is .*; expected a number of at least 0") for rate in (-1e-9, "0.1")),
+        *(({"learning_rate": rate}, "learning_rate is ") for rate in (float("inf"), float("nan"), True, None)),
         ({"epochs": 0}, "epochs is 0"),
         ({"look_every": 0}, "look_every is 0"),
         ({"patience": 0}, "patience is 0"),
@@ -53,7 +56,15 @@ def test_the_smallest_numbers_are_accepted():
 )
 def test_numbers_beyond_the_bounds_are_named(change, message):
     with pytest.raises(ValueError, match=message):
-        check_numbers(TRAIN, **{**NUMBERS, **change})
+        train(**change)
+
+
+def test_a_batch_has_at_most_the_signals_that_have_targets():
+    one = SimpleNamespace(x=part().x, y=torch.zeros(5, 2).long(), mask=torch.arange(5)[:, None].expand(5, 2) < 2)
+    data, readout = SimpleNamespace(train=one, valid=one, test=None), ss.NodeReadout
+    assert train(data, NodeClassification(), readout(2), batch_size=2).outcome == "finished"
+    with pytest.raises(ValueError, match="batch_size is 3; expected at most 2"):
+        train(data, NodeClassification(), readout(2), batch_size=3)
 
 
 @pytest.mark.parametrize(("signals", "targets"), [(0, 0), (3, 2), (2, 3)])
