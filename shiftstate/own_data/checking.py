@@ -104,12 +104,19 @@ def compared(settings: TrainSettings, problem: Problem, estimator: Any) -> Compa
 
 
 def _check_known(settings: TrainSettings, problem: Problem) -> None:
-    """Raise if there are no features, or a part of a series in which all values are missing."""
+    """Raise if there are no features, too few times, or a part of a series in which all values are missing."""
     X, file = problem.X, settings.features or settings.signals or settings.nodes
     if not X.size:
         raise ValueError(f"{file} has the shape {X.shape}; expected at least one number per row")
     if settings.task != "forecast":
         return
+    ahead, test = max(settings.horizons), int(problem.masks["test"].sum())
+    needed = 2 * (settings.history + ahead)
+    if len(X) - test < needed or test < ahead:
+        raise ValueError(
+            f"{file} has {len(X) - test} times before the test data and {test} in them; expected at least {needed} and "
+            f"{ahead}, for a history of {settings.history} and horizons up to {ahead}"
+        )
     known = ~np.isnan(X) if settings.missing != "zero=missing" else np.nan_to_num(X) != 0
     for name, mask in problem.masks.items():
         if not known[mask].any():

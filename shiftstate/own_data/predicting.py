@@ -112,6 +112,8 @@ def stored_graph(run: Path) -> tuple[Shift, list[str]]:
         edges, weight, names = found["edges"], found["weight"], found["names"]
         if edges.dtype.kind not in "iu" or names.dtype.kind != "U" or names.ndim != 1:
             raise ValueError(f"edges are {edges.dtype}, names {names.dtype} of shape {names.shape}")
+        if len({*names.tolist()}) < len(names):
+            raise ValueError("two nodes have one name")
         return Shift.from_edges(edges, weight, len(names)), names.tolist()
     except (ValueError, KeyError) as error:
         raise ValueError(f"{file} cannot be read ({first_line(error)}); expected {expected}") from None

@@ -33,7 +33,8 @@ def read_npy(file: IO[bytes], size: int) -> NDArray[Any]:
     if min(shape, default=0) < 0 or needed != there:
         raise ValueError(f"an array of shape {shape} takes {needed:,} bytes, and {there:,} are there")
     file.seek(0)
-    return np.lib.format.read_array(file, allow_pickle=False)
+    found = np.lib.format.read_array(file, allow_pickle=False)
+    return found.astype(found.dtype.newbyteorder("="), copy=False)  # SciPy and torch know this machine's order only
 
 
 class Arrays:

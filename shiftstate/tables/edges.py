@@ -21,6 +21,9 @@ ROOM = 4
 WIDE = 10
 """An edge list without names of columns has not more of them."""
 
+LARGEST_WEIGHT = float(np.finfo(np.float32).max)
+"""Graphs have their weights in float32."""
+
 Ends = NDArray[np.int64]
 
 
@@ -52,11 +55,11 @@ def edges_of(
     values = None
     if weight:
         values = table.numbers(weight)
-        bad = np.flatnonzero(~np.isfinite(values))
+        bad = np.flatnonzero(~(np.abs(values) <= LARGEST_WEIGHT))
         if len(bad):
             raise ValueError(
                 f"{table.path}: row {table.row(int(bad[0]))}, column {weight!r} is {values[bad[0]]}; "
-                "expected a finite weight"
+                f"expected a finite weight of at most {LARGEST_WEIGHT:.2g}"
             )
     return ends, values, known, said
 

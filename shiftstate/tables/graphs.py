@@ -15,7 +15,16 @@ from shiftstate.files import open_regular
 from shiftstate.graphs import Shift
 from shiftstate.limits import check_unpacked
 from shiftstate.tables.arrays import read_arrays
-from shiftstate.tables.edges import SOURCES, TARGETS, EdgeColumns, assembled, edges_of, names_ends, strangers_named
+from shiftstate.tables.edges import (
+    LARGEST_WEIGHT,
+    SOURCES,
+    TARGETS,
+    EdgeColumns,
+    assembled,
+    edges_of,
+    names_ends,
+    strangers_named,
+)
 from shiftstate.tables.first_row import MATRIX
 from shiftstate.tables.matrices import MATRICES, read_array
 from shiftstate.tables.reading import read_table
@@ -113,9 +122,20 @@ def _from_positions(path: Path, ends: Any, nodes: Sequence[str] | None, directed
         weights = next((arrays[name] for name in WEIGHTS if name in arrays), None)
         if weights is not None and (weights.shape != ends.shape[1:] or weights.dtype.kind not in "iuf"):
             raise ValueError(f"{path} has weights of shape {weights.shape}; expected one per edge, {ends.shape[1:]}")
+        if weights is not None:
+            _check_weights(path, weights)
     shift, said = assembled(ends, weights, count, directed)
     names = None if nodes is None else list(nodes)
     return NamedGraph(shift, names, ("edges between positions, counted from 0", *said))
+
+
+def _check_weights(path: Path, weights: Any) -> None:
+    """Raise unless all weights are finite as float32."""
+    bad = np.flatnonzero(~(np.abs(weights) <= LARGEST_WEIGHT))
+    if len(bad):
+        raise ValueError(
+            f"{path} holds a weight of {weights[bad[0]]}; expected finite weights of at most {LARGEST_WEIGHT:.2g}"
+        )
 
 
 def _adjacency(table: Table) -> tuple[list[str] | None, Any] | None:
@@ -153,8 +173,7 @@ def _from_matrix(
 ) -> NamedGraph:
     """A square matrix: joined by the names of its columns if it has names, else by position."""
     count = matrix.shape[0]
-    if not np.isfinite(matrix.data).all():
-        raise ValueError(f"{path} holds weights that are not finite; expected numbers")
+    _check_weights(path, matrix.data)
     said = [f"an adjacency matrix of {count} nodes"]
     matrix = matrix.astype(np.float32).tocsr()
     if nodes is not None and len(nodes) != count:

@@ -43,7 +43,7 @@ def read_matrix_market(path: Path) -> Any:
 def _coordinates(body: bytes, sizes: list[int], symmetry: str, pattern: bool, above: int) -> Any:
     rows, columns, count = sizes
     width = 2 if pattern else 3
-    entries = _numbers(body, width, above) if count else np.empty((0, width))
+    entries = _numbers(body, width, above) if body.strip() else np.empty((0, width))
     if entries.shape != (count, 2 if pattern else 3):
         raise ValueError(f"it holds {len(entries)} entries of {entries.shape[-1]} numbers where {count} were announced")
     given = entries[:, :2]

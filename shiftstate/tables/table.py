@@ -185,7 +185,7 @@ def as_whole(columns: list[Any]) -> list[Any]:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        return None if "_" in text else float(text)  # Python reads 1_000 as a number, others do not
     except ValueError:
         return None
 

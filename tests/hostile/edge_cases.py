@@ -99,6 +99,7 @@ TEXTS = [
     same(NODES, CSV, "weights of one as 1e0", beside("weight", "1e0")),
     same(NODES, CSV, "another column", beside("note", "old")),
     same(NODES, CSV, "an empty column", beside("note", "")),
+    either(NODES, CSV, "a weight of 0x1", both(beside("weight", 1), cell(CSV, 6, 2, "0x1"))),
     either(NODES, CSV, "blanks after commas", swap(CSV, ",", ", ")),
     either(NODES, CSV, "UTF-16", edit(CSV, lambda data: data.decode().encode("utf-16"))),
     either(NODES, CSV, "a comment in the midst", swap(CSV, "town5,", "# five\ntown5,", 1)),
@@ -138,7 +139,7 @@ TEXTS = [
             "--destination", "source", says="source"),
     refused(NODES, CSV, "the sources are the weights", lambda f: None, "--weight", "source", says="source"),
     *(refused(NODES, CSV, f"a weight of {value or 'nothing'}", both(beside("weight", 1), cell(CSV, 6, 2, value)),
-              says="weight") for value in ("", "nan", "inf", "-inf", "1e999", "heavy", "1,5", "0x1", "1+2j")),
+              says="weight") for value in ("", "nan", "inf", "-inf", "1e999", "heavy", "1,5", "1+2j", "1e39", "1_0")),
 ]  # fmt: skip
 
 CUT = bytes.fromhex("504b0506") + bytes(18)

@@ -178,7 +178,7 @@ def _tried(case: Case, folder: Path, numbers: Numbers) -> Outcome:
     before = _listed(folder)
     base = _forget_peak()
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    code, out, err = _called([str(word) for word in case.words], folder)
+    code, out, err = called([str(word) for word in case.words], folder)
     signal.setitimer(signal.ITIMER_REAL, 0)
     grown = _status("VmHWM") - base
     found = numbers(out) if code == 0 and case.expected in ("same", "either") else None
@@ -202,7 +202,7 @@ def _changed(before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
-def _called(words: list[str], folder: Path) -> tuple[int, str, str]:
+def called(words: list[str], folder: Path) -> tuple[int, str, str]:
     """`shiftstate …` in this process: its exit code, standard output and standard error, also of compiled code."""
     from shiftstate import cli
 

@@ -72,8 +72,10 @@ def _late() -> Change:
     return both(_renamed(SCHEMES["the zeros come late"]), cells("edges.csv", change))
 
 
+NAMED = ("--name", "town")
 CASES: list[Case] = [
-    case(NODES, "same", "names: the zeros come after hundreds of rows", _late()),
-    *(case(NODES, "same", f"names: {name}", _renamed(scheme)) for name, scheme in SCHEMES.items()),
-    *(case(NODES, "either", f"names: {name}", _renamed(scheme)) for name, scheme in DOUBTFUL.items()),
+    *(case(NODES, "same", f"names: {name}", _renamed(scheme), *NAMED) for name, scheme in SCHEMES.items()),
+    case(NODES, "same", "names: the zeros come after hundreds of rows", _late(), *NAMED),
+    *(case(NODES, "either", f"guessed names: {name}", _renamed(scheme)) for name, scheme in SCHEMES.items()),
+    *(case(NODES, "either", f"names: {name}", _renamed(scheme), *NAMED) for name, scheme in DOUBTFUL.items()),
 ]

@@ -17,7 +17,7 @@ from shiftstate.graphs import Shift
 from tests.attribution.books import book
 from tests.hostile.clean import write_clean
 from tests.hostile.forms import coo, csr, graphml, mtx
-from tests.hostile.judging import _called
+from tests.hostile.judging import called
 from tests.hostile.mutating import unsigned
 
 RING = np.stack([np.arange(6), (np.arange(6) + 1) % 6])
@@ -107,7 +107,7 @@ def _run(folder: Path) -> dict[str, list[bytes]]:
     back = Path.cwd()
     os.chdir(folder)
     try:
-        code, _, err = _called(list(NODES), folder)
+        code, _, err = called(list(NODES), folder)
     finally:
         os.chdir(back)
     assert not code, err

@@ -97,7 +97,8 @@ def parsed(where: str, name: str, value: Any) -> Any:
     kind, words = kinds[name]
     if isinstance(value, Path):
         return value
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)) or (name == "metric" and not value):
+    empty = name in ("metric", *PATHS) and not value  # an empty path would be the folder itself
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)) or empty:
         raise ValueError(f"{where} is {value!r}; expected {words}")
     return Path(str(value)) if name in PATHS else value
 

@@ -19,7 +19,7 @@ from shiftstate.estimators.defaults import NetworkSettings
 from shiftstate.files import write_whole
 from shiftstate.json_file import anything, either, entries, items, nothing, number, of_fields, read_json, table, word
 from shiftstate.layers import LAYERS
-from shiftstate.own_data.asking.settings import TASKS, TrainSettings
+from shiftstate.own_data.asking.settings import JOINS, MISSING, TASKS, TrainSettings
 from shiftstate.own_data.left.manifest import MANIFEST, write_manifest
 from shiftstate.own_data.reading.problems import Problem
 from shiftstate.own_data.reading.splitting import PARTS
@@ -59,7 +59,7 @@ def read_settings(out: Path) -> dict[str, Any]:
     return found
 
 
-_SETTINGS = of_fields(TrainSettings)
+_SETTINGS = of_fields(TrainSettings, task=word(TASKS), missing=word(MISSING), join=word(JOINS))
 _SCORES, _ENDS = entries(number()), items(number(), 2, 2)
 _METRICS = table(
     {

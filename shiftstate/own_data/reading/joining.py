@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from shiftstate.tables.table import is_floating
 Values = NDArray[np.float64]
 Say = Callable[[str], None]
 
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+"""A number as many languages write it; here a point is expected."""
 IDENTIFIERS = ("name", "node", "id", "node_id", "nodeid", "node_name", "names", "key", "code")
 
 
@@ -47,7 +50,7 @@ def check_names(table: Table, names: Sequence[str], column: str) -> None:
 def check_mostly_words(table: Table, column: str) -> None:
     """Raise if most values of a column of words are numbers: the others are mistakes, and named."""
     words = [str(word) for word in table.column(column).to_pylist() if word is not None and str(word).strip()]
-    numbers = sum(_is_numeral(word) for word in words)
+    numbers = sum(_is_numeral(word) or DECIMAL_COMMA.fullmatch(word) is not None for word in words)
     if 2 * numbers > len(words):
         table.numbers(column)
 
@@ -152,6 +155,8 @@ def signal_columns(table: Table, nodes: Sequence[str], others: set[str | None], 
 
 def columns_of(table: Table, names: Sequence[str], missing: str) -> Values:
     """Columns of numbers, (rows, columns)."""
+    if not names:
+        raise ValueError(f"{table.path} has no column of numbers beside the names; expected at least one")
     values = np.column_stack([table.numbers(name) for name in names])
     return settled(values, table.path, missing, names, table.row(0))
 

@@ -91,7 +91,7 @@ def _node_problem(settings: TrainSettings, say: Say) -> Problem:
     say(f"split {how}")
     scale = str(settings.options.get("scale", "auto"))
     X = without_gaps(X, masks["train"], X.shape[1], scale)
-    _check_spread(X, masks["train"], features, say)
+    _check_spread(settings.features or settings.nodes, X, masks["train"], features, say)
     return Problem(graph.shift, X, y, masks, names, names, features)
 
 
@@ -155,6 +155,8 @@ def _forecast_problem(settings: TrainSettings, say: Say) -> Problem:
     X, nodes, table, shift = _signals(settings, say)
     if X.ndim != 2:
         raise ValueError(f"{settings.signals} has the shape {X.shape}; expected (times, nodes)")
+    if X.size and np.nanmin(X, initial=np.inf) == np.nanmax(X, initial=-np.inf):
+        raise ValueError(f"{settings.signals} has the same value everywhere; expected a series that changes")
     masks, how = split_times(table, settings, len(X))
     say(f"split {how}")
     rest = [] if table is None else [name for name in table.columns if name not in {*nodes, *settings.split}]
@@ -280,12 +282,14 @@ def _check_targets(table: Table, settings: TrainSettings, y: Array, masks: dict[
             )
 
 
-def _check_spread(X: NDArray[np.float64], train: Mask, names: Sequence[str], say: Say) -> None:
+def _check_spread(path: Path, X: NDArray[np.float64], train: Mask, names: Sequence[str], say: Say) -> None:
     """Say which features are the same for all training rows; raise if all are."""
     constant = np.flatnonzero(np.ptp(X[train], axis=0) == 0)
     if not len(constant):
         return
     shown = first_three([names[int(place)] for place in constant])
     if np.ptp(X, axis=0).max() == 0:
-        raise ValueError(f"all {len(names)} features are constant (first: {shown}); expected some that differ by node")
+        raise ValueError(
+            f"{path}: all {len(names)} features are constant (first: {shown}); expected some that differ by node"
+        )
     say(f"{len(constant)} of {len(names)} features are constant in the training rows (first: {shown})")
