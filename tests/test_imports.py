@@ -47,7 +47,7 @@ BESIDE = {
     "stability": {"lens"},
     "tables": {"checks", "files", "limits", "graphs"},
     "own_data": {*ORDER[: ORDER.index("studies")], "tables", "pictures", "lens"},  # the front: it runs on the machine
-    "pyg": {"checks", "graphs", "filters", "layers"},
+    "pyg": {"checks", "signatures", "graphs", "filters", "layers"},
     "distributed": {
         "errors",
         "checks",
