@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from shiftstate.own_data.asking.settings import TrainSettings
-from shiftstate.own_data.left.leaving import COVERAGE, _codes, _confusion, _curves, _residuals, _width
+from shiftstate.own_data.left.leaving import COVERAGE, _codes, _confusion, _curves, _forecasts, _residuals, _width
 from shiftstate.own_data.reading.problems import _check_spread, _check_targets
+from shiftstate.tasks import NodeRegression
 
 LABELS = np.array(["a", "b", "c"], dtype=object)
 
@@ -91,3 +92,35 @@ def test_features_without_spread_are_named():
     assert len(said) == 1
     with pytest.raises(ValueError, match="all 1 features are constant"):
         _check_spread(X[:, 2:], train, ["c"], said.append)
+
+
+class Persistence:
+    """Forecasts the last value; as `Forecaster` does it, sample i is made at row first − 1 + i."""
+
+    history, horizons_ = 2, [1, 3]
+
+    def task(self):
+        return NodeRegression("rmse")
+
+    def forecast(self, shift, series, first):
+        made = range(first - 1, len(series) - 3)
+        came = np.stack([np.stack([series[t + h] for h in self.horizons_]) for t in made])
+        return np.stack([np.stack([series[t]] * 2) for t in made]), came
+
+
+def test_forecasts_are_of_every_time_of_the_test_rows_and_no_other():
+    times = np.arange(30.0)
+    X = np.stack([times, -2 * times], 1)
+    X[25, 1] = np.nan
+    masks = {"train": times < 12, "valid": (times >= 12) & (times < 20), "test": times >= 20}
+    names = [f"t{i}" for i in range(30)]
+    problem = SimpleNamespace(shift=None, X=X, masks=masks, row_names=names, node_names=["a", "b"])
+    scores, (head, *rows), _ = _forecasts(Persistence(), problem)
+    assert head == ["time", "horizon", "node", "target", "predicted", "low", "high"]
+    assert [row[0] for row in rows if row[1:3] == [1, "a"]] == names[20:28]
+    assert [row[0] for row in rows if row[1:3] == [3, "a"]] == names[22:30]
+    assert rows[0] == ["t20", 1, "a", "20", "19", "13", "25"]  # nine in ten validation errors are 6 or less
+    assert [row[3] for row in rows if row[0] == "t25" and row[2] == "b"] == ["", ""]
+    assert scores["valid"]["rmse at 1"] == pytest.approx(2.5**0.5)
+    assert scores["valid"]["mse at 3"] == pytest.approx((9 + 36) / 2)
+    assert scores["valid"]["mse"] == pytest.approx((1 + 4 + 9 + 36) / 4)
