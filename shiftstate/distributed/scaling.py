@@ -50,14 +50,13 @@ def spectral_radius(operator: Partitioned, ranks: Alone) -> float:
     kept = core.double()[:, None]
     generator = torch.Generator().manual_seed(ranks.rank)
     start = (0.5 + torch.rand(len(kept), 1, generator=generator, dtype=torch.float64)) * kept
-    best = 0.0
+    radius = 0.0
     for _ in range(RESTARTS):
-        radius, residual, start = _arnoldi(operator, ranks, kept, start)
-        best = max(best, radius)
-        if residual <= ACCURACY * max(radius, best):
-            return best
+        radius, residual, start = _arnoldi(operator, ranks, kept, start)  # before it stands it may be too large
+        if residual <= ACCURACY * radius:
+            return radius
     raise ValueError(
-        f"the spectral radius did not converge (it is about {best:.6g}); several eigenvalues of equal magnitude are "
+        f"the spectral radius did not converge (it is about {radius:.6g}); several eigenvalues of equal magnitude are "
         "the likely cause; use normalized('symmetric') or 'row'"
     )
 

@@ -25,7 +25,13 @@ def lens(sizes=(2.0, 4.0, 8.0), forget=None, reach=None, gradients=None):
 
 @pytest.mark.parametrize(
     ("rate", "told"),
-    [(3.0, "it grows 3 times with each"), (0.25, "it shrinks 4 times with each"), (1.0, None), (float("nan"), None)],
+    [
+        (3.0, "it grows 3 times with each"),
+        (1.5, "it grows 1.5 times with each"),
+        (0.25, "it shrinks 4 times with each"),
+        (1.0, None),
+        (float("nan"), None),
+    ],
 )
 def test_growth_and_decay_are_told_as_factors(rate, told):
     notes = _notes(lens(), rate)

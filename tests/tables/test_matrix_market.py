@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from shiftstate.tables import read_matrix
 from shiftstate.tables.matrix_market import read_matrix_market
 
 HEAD = "%%MatrixMarket matrix "
@@ -58,3 +59,19 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, text, message):
 def test_a_side_may_have_as_many_nodes_as_a_32_bit_number_holds(tmp_path):
     (tmp_path / "m.mtx").write_text(f"{HEAD}coordinate real general\n{2**31 - 1} 2 1\n1 1 1\n")
     assert read_matrix_market(tmp_path / "m.mtx").shape == (2**31 - 1, 2)
+
+
+@pytest.mark.parametrize("suffix", ["mtx", "npz"])
+def test_a_sparse_matrix_becomes_dense_unless_it_is_too_large(tmp_path, suffix):
+    file = tmp_path / f"m.{suffix}"
+    for side, entries in ((3, "1 2 5"), (10**6, "1 1 1")):
+        if suffix == "mtx":
+            file.write_text(f"{HEAD}coordinate real general\n{side} {side} 1\n{entries}\n")
+        else:
+            row, column, value = map(int, entries.split())
+            sp.save_npz(file, sp.coo_array(([float(value)], ([row - 1], [column - 1])), shape=(side, side)))
+        if side == 3:
+            assert read_matrix(file).tolist() == [[0, 5, 0], [0, 0, 0], [0, 0, 0]]
+        else:
+            with pytest.raises(ValueError, match=rf"{file.name}.*1[,_]?000[,_]?000"):
+                read_matrix(file)
