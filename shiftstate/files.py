@@ -62,7 +62,7 @@ def checksum(path: str | Path, expected: str) -> str:
             raise ValueError(f"{path} cannot be read ({error.strerror}); expected {expected}") from None
 
 
-def check_unchanged(path: Path, written: str, manifest: str, advice: str) -> None:
+def check_as_written(path: Path, written: str, manifest: str, advice: str) -> None:
     """Raise if a file is not the one whose checksum a manifest holds.
 
     Args:

@@ -20,13 +20,13 @@ from shiftstate.errors import SweepError, keep
 from shiftstate.estimators import ESTIMATORS, Estimator, Forecaster
 from shiftstate.estimators.nodes import NodeEstimator
 from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import check_unchanged, make_directory, write_whole
+from shiftstate.files import check_as_written, make_directory, write_whole
 from shiftstate.json_file import of_fields, read_json, table, word
 from shiftstate.machine.results.data_files import changed, fingerprints
 from shiftstate.machine.run import one_thread
 from shiftstate.machine.running.engines import Engine, Pool, make_engine
 from shiftstate.machine.running.sweep import sweep
-from shiftstate.own_data.asking.settings import TrainSettings
+from shiftstate.own_data.asking.settings import FILES, TrainSettings
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import Problem, read_problem
 from shiftstate.training import Fit
@@ -50,6 +50,12 @@ class Unit:
         """Of its files."""
         split = f"{_as_file_name(self.settings.split[0])}-" if self.settings.split else ""
         return f"{split}{self.filter}-K{'auto' if self.K is None else self.K}-seed{self.seed}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what it learns and from which contents; where files lie does not count."""
+        asked = {name: one for name, one in self.settings.as_dict().items() if name not in (*FILES, "out")}
+        return _sha256([asked, self.filter, self.K, self.seed, self.data])
 
     def __str__(self) -> str:
         split = f"{self.settings.split[0]}, " if self.settings.split else ""
@@ -110,14 +116,14 @@ def problem_of(settings: TrainSettings, data: Mapping[str, str] | None = None, s
     key = json.dumps([settings.as_dict(), dict(data)], sort_keys=True)
     if key not in _read:
         problem = read_problem(settings, say)
-        check_data(settings, data)
+        check_unchanged(settings, data)
         if len(_read) > 20:
             _read.clear()
         _read[key] = problem
     return _read[key]
 
 
-def check_data(settings: TrainSettings, data: Mapping[str, str] | None) -> None:
+def check_unchanged(settings: TrainSettings, data: Mapping[str, str] | None) -> None:
     """Raise if a file has another content than it had; runs of older versions do not tell."""
     files = settings.files()
     for name in changed(data, fingerprints(files)):
@@ -199,7 +205,7 @@ class Trials:
         for kind, content in files.items():
             write_whole(self._file(unit, kind), content)
         sums = {kind: hashlib.sha256(content).hexdigest() for kind, content in files.items()}
-        body = {"fit": trained.fit, "files": sums}
+        body = {"unit": unit.fingerprint, "fit": trained.fit, "files": sums}
         write_whole(self._file(unit, "json"), json.dumps({**body, "sha256": _own_checksum(body)}) + "\n")
 
     def _fit(self, unit: Unit) -> Fit | None:
@@ -209,10 +215,10 @@ class Trials:
             return None
         try:
             found = read_json(file, "a finished training", _TRAINED, finite=False)
-            if _own_checksum({"fit": found["fit"], "files": found["files"]}) != found["sha256"]:
-                raise ValueError(f"{file} is not as it was written")
+            if _own_checksum(found) != found["sha256"] or found["unit"] != unit.fingerprint:
+                raise ValueError(f"{file} was edited, or is of other settings or data")
             for kind, written in found["files"].items():
-                check_unchanged(self._file(unit, kind), written, file.name, "")
+                check_as_written(self._file(unit, kind), written, file.name, "")
         except ValueError as error:
             self.say(f"{error}; the training is made again")
             return None
@@ -220,11 +226,23 @@ class Trials:
         return Fit(**told | {key: tuple(value) for key, value in told.items() if isinstance(value, list)})
 
 
-_TRAINED = table({"fit": of_fields(Fit), "files": table({"safetensors": word()}, {"npy": word()}), "sha256": word()})
+_TRAINED = table(
+    {
+        "unit": word(),
+        "fit": of_fields(Fit),
+        "files": table({"safetensors": word()}, {"npy": word()}),
+        "sha256": word(),
+    }
+)
 
 
-def _own_checksum(body: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+def _own_checksum(told: dict[str, Any]) -> str:
+    """Of all that a training's JSON holds beside its own checksum."""
+    return _sha256({name: value for name, value in told.items() if name != "sha256"})
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def engine_of(name: str, workers: int | None, scheduler: str | None) -> Engine:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from shiftstate.distributed.parts.cut import GraphPart, Half
-from shiftstate.files import check_unchanged, write_whole
+from shiftstate.files import check_as_written, write_whole
 from shiftstate.json_file import anything, items, number, of_fields, read_json, shown, whole
 from shiftstate.model_file import read_tensors
 
@@ -125,7 +125,7 @@ def read_part(folder: Path, manifest: Manifest, rank: int) -> tuple[GraphPart, l
     """A part and the names of its nodes, if they have names; raises unless it is the one that was written."""
     entry = manifest.parts[rank]
     path, advice = folder / entry.file, "partition the graph again"
-    check_unchanged(path, entry.sha256, MANIFEST, advice)
+    check_as_written(path, entry.sha256, MANIFEST, advice)
     metadata, found = read_tensors(path, f"a part written by {WRITER}")
     if metadata.get("shiftstate.graph") != manifest.graph:
         raise ValueError(f"{path} is a part of another graph than {folder / MANIFEST} names; {advice}")

@@ -13,7 +13,7 @@ from typing import Any
 
 from shiftstate.checks import check_device
 from shiftstate.estimators.storage import read_estimator
-from shiftstate.files import check_unchanged, checksum, write_whole
+from shiftstate.files import check_as_written, checksum, write_whole
 from shiftstate.json_file import entries, read_json, shown, table, whole
 
 MANIFEST = "manifest.json"
@@ -57,7 +57,7 @@ def check_run(folder: Path, *needed: str) -> None:
         if name not in found:
             raise ValueError(f"{folder / MANIFEST} does not name {name}; expected the manifest of a finished run")
     for name, written in found.items():
-        check_unchanged(folder / name, written, MANIFEST, ADVICE)
+        check_as_written(folder / name, written, MANIFEST, ADVICE)
 
 
 def read_run_model(folder: Path) -> Any:

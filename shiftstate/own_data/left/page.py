@@ -25,7 +25,7 @@ from shiftstate.own_data.left.manifest import MANIFEST, MODEL, check_run, read_r
 from shiftstate.own_data.left.verdicts import plain
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import read_problem
-from shiftstate.own_data.trials import check_data
+from shiftstate.own_data.trials import check_unchanged
 
 REACH_NODES = 3000
 """The reach, the costliest part of the lens, is taken on graphs of up to so many nodes."""
@@ -134,7 +134,7 @@ def _write_lens(directory: Path, found: dict[str, Any], say: Say) -> str:
     asked, estimator = read_settings(directory), read_run_model(directory)
     try:
         settings = settings_from_record(asked, found.get("files_of"))
-        check_data(settings, read_fingerprints(directory))
+        check_unchanged(settings, read_fingerprints(directory))
         problem = read_problem(settings, lambda line: None)
     except (OSError, ValueError) as error:
         return f"The lens is left out, as the data cannot be read again: {error}"
