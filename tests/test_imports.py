@@ -15,6 +15,7 @@ ROOT = Path(shiftstate.__file__).parent
 ORDER = (
     "errors",
     "checks",
+    "arrays",
     "files",
     "limits",
     "json_file",
