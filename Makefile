@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 TEXTS ?= ../shared/corpus
 
-.PHONY: help setup test test-slow test-processors test-mutants lint types check reproduce reproduce-all docs bench clean
+.PHONY: help setup test test-slow fuzz test-processors test-mutants lint types check reproduce reproduce-all docs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -37,6 +37,9 @@ reproduce-all: setup  ## all experiments with few realizations per cell, into ru
 
 test-slow: setup  ## proofs that take minutes
 	$(BIN)/pytest -m slow
+
+fuzz: setup  ## an hour of made-up files for all readers; finds go to runs/fuzz/finds
+	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python tests/hostile/fuzz.py runs/fuzz --seconds 3600
 
 test-processors: setup  ## the whole suite as other processors would run it, on one and on four threads
 	$(BIN)/python tests/processors.py

@@ -7,6 +7,9 @@ from typing import Any, NoReturn
 
 from shiftstate.errors import Kept, resume_advice
 
+LONGEST = 2000
+"""Characters of a message on standard error."""
+
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM: to be handled like Ctrl-C, except for the exit code."""
@@ -74,6 +77,9 @@ def _arguments(given: list[str]) -> list[str]:
 def _fail(message: str, code: int) -> NoReturn:
     from shiftstate.files import printable
 
-    if message:  # empty where the help was shown instead
-        print(f"shiftstate: {printable(' '.join(message.split()))}", file=sys.stderr)
+    line = printable(" ".join(message.split()))
+    if len(line) > LONGEST:  # a message shows what was got, which may be a whole file
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    if line:  # empty where the help was shown instead
+        print(f"shiftstate: {line}", file=sys.stderr)
     sys.exit(code)

@@ -119,7 +119,7 @@ OWN_FILES = {
 
 
 def check_output(path: Path, inputs: Iterable[Path | None] = (), option: str = "--out") -> None:
-    """Raise if a file to write is an input of the same command, or belongs to a run, a partition or a study.
+    """Raise if a file to write is a folder, an input of the same command, or of a run, a partition or a study.
 
     Links and relative paths are followed, so that no other way of writing the path leads past it.
 
@@ -129,6 +129,8 @@ def check_output(path: Path, inputs: Iterable[Path | None] = (), option: str = "
         option: by which the path was given, for the message.
     """
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise ValueError(f"{path} is a folder; expected {option} to be a file")
     for one in inputs:
         if one is not None and Path(os.path.realpath(one)) == target:
             raise ValueError(f"{path} is what the command reads; expected {option} to be another file")

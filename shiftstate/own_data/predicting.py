@@ -52,9 +52,9 @@ def predict(
     estimator = read_run_model(run)
     asked = read_settings(run)
     shift, names = _graph(run, edges, asked, header, say)
-    chosen = check_name("missing", missing or asked["missing"], MISSING)
+    chosen = check_name("missing", asked["missing"] if missing is None else missing, MISSING)
     width = read_metrics(run).get("half_width")
-    joined = check_name("join", join or asked["join"], JOINS)
+    joined = check_name("join", asked["join"] if join is None else join, JOINS)
     use = Use(estimator, shift, names, chosen, width, joined, say)
     if isinstance(estimator, NodeEstimator):
         rows = _nodes(use, features)

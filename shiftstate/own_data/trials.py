@@ -116,14 +116,14 @@ def problem_of(settings: TrainSettings, data: Mapping[str, str] | None = None, s
     key = json.dumps([settings.as_dict(), dict(data)], sort_keys=True)
     if key not in _read:
         problem = read_problem(settings, say)
-        check_data(settings, data)
+        check_unchanged(settings, data)
         if len(_read) > 20:
             _read.clear()
         _read[key] = problem
     return _read[key]
 
 
-def check_data(settings: TrainSettings, data: Mapping[str, str] | None) -> None:
+def check_unchanged(settings: TrainSettings, data: Mapping[str, str] | None) -> None:
     """Raise if a file has another content than it had; runs of older versions do not tell."""
     files = settings.files()
     for name in changed(data, fingerprints(files)):

@@ -105,7 +105,7 @@ def _check_first_row(table: Table, columns: Sequence[str], known: Sequence[str])
         )
 
 
-def assembled(ends: Ends, weights: Any, count: int, directed: bool) -> tuple[Shift, list[str]]:
+def assembled(path: Path, ends: Ends, weights: Any, count: int, directed: bool) -> tuple[Shift, list[str]]:
     """The operator with S[v, u] for an edge u → v.
 
     Without weights an edge counts once however often it is listed; weights of repeated edges add up. Unless directed,
@@ -122,6 +122,8 @@ def assembled(ends: Ends, weights: Any, count: int, directed: bool) -> tuple[Shi
         said.append(f"{repeated} edges repeat others and {how}")
     if weights is None:
         A.data[:] = 1
+    elif not np.isfinite(A.data).all():
+        raise ValueError(f"{path}: weights of repeated edges add up to more than {LARGEST_WEIGHT:.2g}; expected less")
     else:
         A.eliminate_zeros()
     if not directed:

@@ -90,7 +90,7 @@ def read_graph(
             graph = _from_matrix(path, matrix, nodes, names, directed, join)
             return replace(graph, said=(*table.said, *graph.said))
     edges, weights, names, said = edges_of(table, columns, nodes, header)
-    shift, more = assembled(edges, weights, len(names), directed)
+    shift, more = assembled(path, edges, weights, len(names), directed)
     return NamedGraph(shift, names, (*table.said, *said, *more))
 
 
@@ -124,7 +124,7 @@ def _from_positions(path: Path, ends: Any, nodes: Sequence[str] | None, directed
             raise ValueError(f"{path} has weights of shape {weights.shape}; expected one per edge, {ends.shape[1:]}")
         if weights is not None:
             _check_weights(path, weights)
-    shift, said = assembled(ends, weights, count, directed)
+    shift, said = assembled(path, ends, weights, count, directed)
     names = None if nodes is None else list(nodes)
     return NamedGraph(shift, names, ("edges between positions, counted from 0", *said))
 

@@ -21,7 +21,7 @@ SIGNALS = (
     *("train", "--task", "signal-classification", "--edges", "edges.csv", "--signals", "signals.csv"),
     *("--target", "label", *SMALL),
 )
-PARTITION = ("partition", "edges.csv", "--parts", "2", "--method", "blocks", "--out", "parts")
+PARTITION = ("partition", "edges.csv", "--parts", "2", "--method", "blocks", "--out", "cut")
 
 
 def write_clean(folder: Path) -> Path:

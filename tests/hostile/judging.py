@@ -24,9 +24,15 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 10
+"""Of the processor: what others do on the machine does not count."""
+PATIENCE = 60
+"""Seconds by the clock: a command that waits for something takes none of the processor's."""
 BYTES = 1_000_000_000
 GUARD = 4 * BYTES
 """Address space that a child may take beyond what it has: protects the machine that runs the tests."""
+
+LONGEST = 2100
+"""Characters of a message."""
 
 Words = Sequence[object]
 Numbers = Callable[[str], Any]
@@ -117,6 +123,8 @@ def _wrong(case: Case, found: Outcome, clean: Outcome) -> str:
         return f"refused: {lines[-1:]}"
     if not lines or [line.startswith("shiftstate: ") for line in lines].index(True) != len(lines) - 1:
         return f"expected one last line of ours on standard error; got {lines[-3:]}"
+    if len(lines[-1]) > LONGEST:
+        return f"the message has {len(lines[-1])} characters"
     if lacking := [one for one in case.text if one not in lines[-1]]:
         return f"the message lacks {lacking}: {lines[-1]}"
     return f"refused, and left {list(found.changed)}" if found.changed else ""
@@ -151,7 +159,7 @@ def _serve(cases: Sequence[Case], clean: Path, folder: Path, numbers: Numbers, w
         import torch
 
         torch.set_num_threads(1)  # threads of OpenMP do not survive a fork
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGPROF):
             signal.signal(number, signal.SIG_DFL)
         warnings.resetwarnings()  # as users have it; pytest makes errors of them
         for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
@@ -177,8 +185,10 @@ def _tried(case: Case, folder: Path, numbers: Numbers) -> Outcome:
     case.change(folder)
     before = _listed(folder)
     base = _forget_peak()
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
     code, out, err = called([str(word) for word in case.words], folder)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     grown = _status("VmHWM") - base
     found = numbers(out) if code == 0 and case.expected in ("same", "either") else None

@@ -149,7 +149,7 @@ def _tensor(head: dict[str, Any], body: bytes, name: str, one: dict[str, Any]) -
             yield how, (head, body[:first] + np.full(count, value, kind).tobytes() + body[last:])
 
 
-def array_edits(file: Path) -> Iterator[Edit]:
+def array_edits(file: Path, few: int | None = None) -> Iterator[Edit]:
     """Edits of the arrays of an .npz."""
     with np.load(file) as found:
         arrays = {name: found[name] for name in found.files}

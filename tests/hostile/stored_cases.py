@@ -1,10 +1,12 @@
 """Edited files of runs, models, partitions and attribution models, and the commands that read them."""
 
+import contextlib
 import csv
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from tests.hostile.changes import ANY_FILE, Change
 from tests.hostile.judging import Case, Words
 from tests.hostile.mutating import Edit, array_edits, json_edits, tensor_edits, unsigned
 
-COMPARE = ("compare", "run", "other")
+COMPARE = ("compare", "run", "run")
 REPORT = ("report", "run")
 PREDICT = ("predict", "run", "--features", "features.csv", "--out", "new.csv")
 FORECAST = ("predict", "series", "--signals", "series.csv", "--out", "new.csv")
@@ -22,6 +24,7 @@ LOAD = (
     *("--split", "split", "--name", "town", "--epochs", "1", "--filter", "gcnn", "--K", "1", "--out", "trained"),
 )
 WHO = ("attribute", "predict", "model", "text.txt", "--json", "answer.json")
+PART = "part-0.safetensors"
 SIGNED = 5
 """With its checksum every edit is found in the same way: one of so many is tried."""
 
@@ -32,10 +35,8 @@ Sign = Callable[[Path], None]
 def sign_run(folder: Path) -> None:
     """The manifest of a run, and the checksum of its model."""
     model = folder / "model.safetensors"
-    try:
+    with contextlib.suppress(Exception):  # a file that is damaged needs no checksum
         model.write_bytes(unsigned(model.read_bytes()))
-    except Exception:  # a file that is damaged needs no checksum
-        pass
     _sign(folder, folder / "manifest.json", lambda found: found["files"].items(), lambda found: found["files"])
 
 
@@ -78,8 +79,10 @@ def edits(place: str, file: str, words: Words, found: Iterable[Edit], sign: Sign
 
 def damage(place: str, file: str, words: Words) -> list[Case]:
     """Nasty things in place of a stored file."""
-    whole = f"{place}/{file}" if place else file
-    return [Case(f"{words[0]} {file}: {how}", words, make(whole), "refused", (file,)) for how, make in ANY_FILE.items()]
+    return [
+        Case(f"{words[0]} {file}: {how}", words, make(f"{place}/{file}"), "refused", (file,))
+        for how, make in ANY_FILE.items()
+    ]
 
 
 def _inside(place: str, *changes: Change) -> Change:
@@ -87,9 +90,9 @@ def _inside(place: str, *changes: Change) -> Change:
 
 
 def of_csv(out: str) -> Any:
-    """The predictions that were written."""
+    """The predictions that were written, in any order."""
     with open("new.csv", newline="") as file:
-        return list(csv.reader(file))
+        return sorted(csv.reader(file))
 
 
 def of_page(out: str) -> Any:
@@ -104,35 +107,54 @@ def of_answer(out: str) -> Any:
     return json.loads(Path("answer.json").read_text())[0]["probabilities"]
 
 
-Made = Callable[[Path, int | None], list[Case]]
-KINDS: dict[str, tuple[Words, Callable[[str], Any], Made]] = {
-    "metrics, compared": (COMPARE, str, lambda at, few: [
-        *edits("run", "metrics.json", COMPARE, json_edits(at / "run/metrics.json", few), sign_run),
-        *damage("run", "metrics.json", COMPARE), *damage("run", "predictions.csv", COMPARE)]),
-    "metrics, on a page": (REPORT, of_page, lambda at, few: [
-        *edits("run", "metrics.json", REPORT, json_edits(at / "run/metrics.json", few), sign_run)]),
-    "settings, on a page": (REPORT, of_page, lambda at, few: [
-        *edits("run", "settings.json", REPORT, json_edits(at / "run/settings.json", few), sign_run),
-        *damage("run", "settings.json", REPORT)]),
-    "settings, in predictions": (PREDICT, of_csv, lambda at, few: [
-        *edits("run", "settings.json", PREDICT, json_edits(at / "run/settings.json", few), sign_run),
-        *damage("run", "manifest.json", PREDICT)]),
-    "manifest": (PREDICT, of_csv, lambda at, few: [
-        *edits("run", "manifest.json", PREDICT, json_edits(at / "run/manifest.json", few), lambda folder: None)]),
-    "model of nodes": (PREDICT, of_csv, lambda at, few: [
-        *edits("run", "model.safetensors", PREDICT, tensor_edits(at / "run/model.safetensors", few), sign_run),
-        *damage("run", "model.safetensors", PREDICT)]),
-    "graph": (PREDICT, of_csv, lambda at, few: [
-        *edits("run", "graph.npz", PREDICT, array_edits(at / "run/graph.npz"), sign_run),
-        *damage("run", "graph.npz", PREDICT)]),
-    "model of a series": (FORECAST, of_csv, lambda at, few: [
-        *edits("series", "model.safetensors", FORECAST, tensor_edits(at / "series/model.safetensors", few), sign_run),
-        *edits("series", "metrics.json", FORECAST, json_edits(at / "series/metrics.json", few), sign_run)]),
-    "partition": (LOAD, str, lambda at, few: [
-        *edits("parts", "partition.json", LOAD, json_edits(at / "parts/partition.json", few), sign_parts),
-        *edits("parts", "part-0.safetensors", LOAD, tensor_edits(at / "parts/part-0.safetensors", few), sign_parts),
-        *damage("parts", "partition.json", LOAD), *damage("parts", "part-0.safetensors", LOAD)]),
-    "attribution model": (WHO, of_answer, lambda at, few: [
-        *edits("", "model", WHO, tensor_edits(at / "model", few), sign_model), *damage("", "model", WHO)]),
-}  # fmt: skip
-"""By kind: the clean command, its numbers, and the cases, from the stored files and how many values each key gets."""
+EDITORS: dict[str, Callable[[Path, int | None], Iterable[Edit]]] = {
+    ".json": json_edits,
+    ".npz": array_edits,
+    ".safetensors": tensor_edits,
+    "": tensor_edits,
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Stored files, and a command that reads them."""
+
+    words: Words
+    numbers: Callable[[str], Any]
+    files: Sequence[str]
+    """To be edited: folder/file."""
+    sign: Sign
+    each: int = 1
+    """One of so many edits is enough for every day."""
+    damaged: Sequence[str] = ()
+    """To be replaced by nasty things: folder/file."""
+
+    def cases(self, stored: Path, thorough: bool = False) -> list[Case]:
+        """For every thing in the files one nasty value, or all of them."""
+        found: list[Case] = []
+        for path in map(Path, self.files):
+            made = list(EDITORS[path.suffix](stored / path, None if thorough else 1))
+            chosen = made if thorough else made[:: self.each]
+            found += edits(str(path.parent), path.name, self.words, chosen, self.sign)
+        for path in map(Path, self.damaged):
+            found += damage(str(path.parent), path.name, self.words)
+        return found
+
+
+MODEL = "model.safetensors"
+KINDS = {
+    "metrics, compared": Kind(
+        COMPARE, str, ["run/metrics.json"], sign_run, 3, damaged=["run/metrics.json", "run/predictions.csv"]
+    ),
+    "metrics, on a page": Kind(REPORT, of_page, ["run/metrics.json"], sign_run, 10),
+    "settings, on a page": Kind(REPORT, of_page, ["run/settings.json"], sign_run, 6, ["run/settings.json"]),
+    "settings, in predictions": Kind(PREDICT, of_csv, ["run/settings.json"], sign_run, 4, ["run/manifest.json"]),
+    "manifest": Kind(PREDICT, of_csv, ["run/manifest.json"], lambda folder: None),
+    "model of nodes": Kind(PREDICT, of_csv, [f"run/{MODEL}"], sign_run, 6, [f"run/{MODEL}"]),
+    "graph": Kind(PREDICT, of_csv, ["run/graph.npz"], sign_run, 3, ["run/graph.npz"]),
+    "model of a series": Kind(FORECAST, of_csv, [f"series/{MODEL}", "series/metrics.json"], sign_run, 8),
+    "partition": Kind(
+        LOAD, str, ["parts/partition.json", f"parts/{PART}"], sign_parts, 4, ["parts/partition.json", f"parts/{PART}"]
+    ),
+    "attribution model": Kind(WHO, of_answer, ["model"], sign_model, 24, ["model"]),
+}

@@ -25,7 +25,7 @@ from shiftstate.own_data.left.manifest import MANIFEST, MODEL, check_run, read_r
 from shiftstate.own_data.left.verdicts import plain
 from shiftstate.own_data.reading.joining import Say
 from shiftstate.own_data.reading.problems import read_problem
-from shiftstate.own_data.trials import check_data
+from shiftstate.own_data.trials import check_unchanged
 
 REACH_NODES = 3000
 """The reach, the costliest part of the lens, is taken on graphs of up to so many nodes."""

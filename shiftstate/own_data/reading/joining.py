@@ -87,12 +87,13 @@ def read_features(
             raise ValueError(f"{path} has the shape {matrix.shape}; expected ({len(names)}, features), a row per node")
         say(f"{path.name}: row i belongs to node i of the table of nodes")
         columns = [f"{path.stem} {i + 1}" for i in range(matrix.shape[1])]
+        _check_count(path, columns, wanted)
         return settled(matrix, path, missing, columns), columns
     table = read_table(path)
     tell(table, say)
     first = next(iter(table.columns))
     if join == "position" or not _may_be_names(table, first):
-        return _by_position(table, names, missing, say)
+        return _by_position(table, names, missing, say, wanted)
     keys = table.strings(first)
     known = {*names}
     if not known & {*keys}:
@@ -112,9 +113,7 @@ def read_features(
     extra = [key for key in keys if key not in known]
     if extra:
         say(f"{path.name}: {len(extra)} rows belong to no node and are not used (first: {first_three(extra)})")
-    columns = [one for one in table.columns if one != first]
-    if wanted and {*wanted} <= {*columns}:
-        columns = list(wanted)
+    columns = _learned(path, [one for one in table.columns if one != first], wanted)
     order = [place[name] for name in names]
     return columns_of(table, columns, missing)[order], columns
 
@@ -124,7 +123,9 @@ def _may_be_names(table: Table, column: str) -> bool:
     return table.named and not is_floating(table.columns[column])
 
 
-def _by_position(table: Table, names: Sequence[str], missing: str, say: Say) -> tuple[Values, list[str]]:
+def _by_position(
+    table: Table, names: Sequence[str], missing: str, say: Say, wanted: Sequence[str] | None
+) -> tuple[Values, list[str]]:
     columns = [name for name in table.numeric_names() if name.lower() not in IDENTIFIERS]
     if len(table) != len(names) or not columns:
         raise ValueError(
@@ -135,7 +136,32 @@ def _by_position(table: Table, names: Sequence[str], missing: str, say: Say) -> 
     left = [name for name in table.columns if name not in columns]
     if left:
         say(f"{table.path.name}: {len(left)} columns are names or no numbers and not used ({first_three(left)})")
+    columns = _learned(table.path, columns, wanted)
     return columns_of(table, columns, missing), columns
+
+
+def _learned(path: Path, columns: list[str], wanted: Sequence[str] | None) -> list[str]:
+    """The columns that a model has learned from, by name; by position if it learned from a matrix without names."""
+    if not wanted:
+        return columns
+    lacking = [name for name in wanted if name not in columns]
+    if not lacking:
+        return list(wanted)
+    stem = wanted[0].removesuffix(" 1")
+    if list(wanted) == [f"{stem} {place + 1}" for place in range(len(wanted))]:
+        _check_count(path, columns, wanted)
+        return columns
+    raise ValueError(
+        f"{path} has no column for {len(lacking)} of the {len(wanted)} features that the model has learned from "
+        f"(first: {first_three(lacking)}); expected all of them, by name"
+    )
+
+
+def _check_count(path: Path, columns: Sequence[str], wanted: Sequence[str] | None) -> None:
+    if wanted and len(columns) != len(wanted):
+        raise ValueError(
+            f"{path} has {len(columns)} features; expected {len(wanted)}, as many as the model has learned from"
+        )
 
 
 def signal_columns(table: Table, nodes: Sequence[str], others: set[str | None], missing: str, say: Say) -> Values:
