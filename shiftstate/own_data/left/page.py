@@ -134,7 +134,7 @@ def _write_lens(directory: Path, found: dict[str, Any], say: Say) -> str:
     asked, estimator = read_settings(directory), read_run_model(directory)
     try:
         settings = settings_from_record(asked, found.get("files_of"))
-        check_data(settings, read_fingerprints(directory))
+        check_unchanged(settings, read_fingerprints(directory))
         problem = read_problem(settings, lambda line: None)
     except (OSError, ValueError) as error:
         return f"The lens is left out, as the data cannot be read again: {error}"
