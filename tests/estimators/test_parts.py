@@ -143,6 +143,8 @@ def test_the_values_of_a_series_are_scaled_unless_they_are_not_to_be():
     for scale, kind in (("auto", "standard"), ("none", "none")):
         made = Forecaster("gcnn", history=2, horizons=(1,), epochs=1, K=1, scale=scale).fit(shift, values)
         assert made.scaler_.kind == kind
+        assert made.model_.linear is not None, "a forecast has a linear path"
+        assert made.model_.around is None, "and is not deep"
 
 
 def test_estimators_are_equal_to_themselves_alone():
