@@ -1,11 +1,13 @@
 """Parts of estimators on numbers that can be worked out by hand: shares, windows, scaling, plain forecasts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
 import shiftstate as ss
-from shiftstate.estimators import NodeRegressor
+from shiftstate.estimators import NodeRegressor, progress
 from shiftstate.estimators.defaults import choose
 from shiftstate.estimators.forecaster import Forecaster, filled, windows
 from shiftstate.estimators.graph_help.baselines import (
@@ -15,9 +17,11 @@ from shiftstate.estimators.graph_help.baselines import (
     seasonal_mean,
     trees_of_history,
 )
-from shiftstate.estimators.model import joined
+from shiftstate.estimators.model import EstimatorNetwork, joined
 from shiftstate.estimators.nodes import set_aside
 from shiftstate.estimators.scaling import Scaler
+from shiftstate.estimators.storage import read_estimator
+from shiftstate.model_file import write_model
 
 NAN = np.nan
 
@@ -56,7 +60,7 @@ def test_windows_hold_what_was_and_what_came():
 
 
 def test_gaps_take_the_last_value_before_them_else_the_next_else_zero():
-    x = np.array([[[NAN, NAN, 1, NAN, 2], [NAN, 3, NAN, NAN, NAN], [NAN] * 5]], dtype=np.float32)
+    x = np.array([[[NAN, NAN, 1, NAN, 2], [NAN, NAN, NAN, NAN, 3], [NAN] * 5]], dtype=np.float32)
     assert filled(x).tolist() == [[[1, 1, 1, 1, 2], [3, 3, 3, 3, 3], [0] * 5]]
 
 
@@ -132,3 +136,44 @@ def test_plain_forecasts_of_a_series_with_gaps():
     found = seasonal_mean(values, [40], [1], 35, 5)
     assert found[0, 0].tolist() == [2.0, 4.0], "a place without values has the mean of all"
     assert persistence(values, [12], [1])[0, 0].tolist() == [8.0, 4.0]
+
+
+def test_the_values_of_a_series_are_scaled_unless_they_are_not_to_be():
+    shift, values = ss.Shift.from_edges([[0], [1]]), series(40)
+    for scale, kind in (("auto", "standard"), ("none", "none")):
+        made = Forecaster("gcnn", history=2, horizons=(1,), epochs=1, K=1, scale=scale).fit(shift, values)
+        assert made.scaler_.kind == kind
+        assert made.model_.linear is not None, "a forecast has a linear path"
+        assert made.model_.around is None, "and is not deep"
+
+
+def test_estimators_are_equal_to_themselves_alone():
+    one, two = NodeRegressor(), NodeRegressor()
+    assert one != two
+    assert len({one, two}) == 2
+
+
+def test_a_linear_path_is_there_if_it_is_asked_for():
+    network = ss.Network("gcnn", [1, 2], K=1, readout=ss.NodeReadout(1))
+    assert EstimatorNetwork(network).linear is None
+
+
+@pytest.mark.parametrize("missing", ["task", "arguments", "fitted"])
+def test_a_file_that_describes_half_an_estimator_is_refused(tmp_path, missing):
+    described = {"task": "node-regression", "arguments": {}, "fitted": {}}
+    del described[missing]
+    write_model(tmp_path / "m.safetensors", "estimator", described, {"x": torch.zeros(1)})
+    with pytest.raises(ValueError, match=r"m.safetensors describes no estimator that is known"):
+        read_estimator(tmp_path / "m.safetensors")
+
+
+def test_a_line_of_progress_is_seen_at_once(monkeypatch):
+    events = []
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    screen = SimpleNamespace(write=events.append, flush=lambda: events.append("flushed"), isatty=lambda: True)
+    monkeypatch.setattr(progress.sys, "stderr", screen)
+    with progress.TrainingLine(40, "loss") as line:
+        line(SimpleNamespace(number=10, valid_score=None))
+        assert events[-1] == "flushed"
+        events.clear()
+    assert events[-1] == "flushed"
