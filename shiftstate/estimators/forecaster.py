@@ -205,6 +205,7 @@ class Forecaster(RegressorMixin, Estimator):
         return {**super()._describe(), "horizons": self.horizons_}
 
     def _restore(self, described: dict[str, Any], tensors: Any) -> None:
+        check_whole("history", self.history, 1)
         self.horizons_ = described["horizons"]
         self.horizons = tuple(self.horizons_)
         super()._restore(described, tensors)

@@ -121,6 +121,9 @@ TEXTS = [
                                                                  for i, r in enumerate(rows)])),
     same(NODES, CSV, "positions from 1", cells(CSV, lambda rows: [r if not i else [str(i), str(i % N + 1)]
                                                                  for i, r in enumerate(rows)])),
+    refused(NODES, CSV, "weights that add up to more than float32 holds",
+            both(beside("weight", "3e38"), cells(CSV, lambda rows: rows + rows[1:])), says="add up"),
+    bad("edges.txt", "a weight of 70 digits", put("edges.txt", f"town1 town2 3\ntown2 town3 {'1' * 70}\n")),
     refused(NODES, CSV, "a header only", put(CSV, "source,target\n")),
     refused(NODES, CSV, "one column", cells(CSV, lambda rows: [row[:1] for row in rows]), says="column"),
     refused(NODES, CSV, "cut in a row", edit(CSV, lambda data: data[: data.rindex(b",") + 1])),

@@ -73,7 +73,7 @@ def edits(place: str, file: str, words: Words, found: Iterable[Edit], sign: Sign
         name = f"{words[0]} {file}: {how}"
         if number % SIGNED == 0:
             cases.append(Case(name, words, _inside(place, change), text=(file,)))
-        cases.append(Case(f"{name}, forged", words, _inside(place, change, sign), "any", (file,)))
+        cases.append(Case(f"{name}, forged", words, _inside(place, change, sign), "any"))
     return cases
 
 

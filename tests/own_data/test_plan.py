@@ -173,7 +173,10 @@ def test_a_bad_flag_leaves_nothing(files, words, expected):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("--history", "500"), "expected at least 1 of them as test data and 1002 before"),
+        (
+            ("--history", "500"),
+            "series.csv has 120 times before the test data and 30 in them; expected at least 1002 and 1",
+        ),
         (("--horizons", "0"), "horizons is 0"),
         (("--horizons", ""), "--horizons is ''"),
         (("--horizons", "3,3"), "--horizons names (3, 3) with something twice"),
