@@ -398,9 +398,10 @@ def judge_room(copy: Path, room: str, mutants: list[Mutant], limit: float) -> No
         judged = {mutant.key: mutant for mutant in map(read, file)}
     for mutant in mutants:
         vars(mutant).update(vars(judged.get(mutant.key, mutant)))
-        if mutant.key not in judged:
+        compiled = "/fused/" in mutant.path  # what was compiled before does not change with its function
+        if mutant.key not in judged or (compiled and mutant.outcome != "noticed"):
             with tempfile.TemporaryDirectory() as folder:
-                cache = folder if "/fused/" in mutant.path else None
+                cache = folder if compiled else None
                 judge(mutant, copy, limit, lambda c=cache: run_pytest(copy, room, Anew(copy, answer), c).failed)
 
 

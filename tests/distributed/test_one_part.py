@@ -47,6 +47,14 @@ def test_nodes_on_no_cycle_have_no_say_in_the_radius(tmp_path):
         part.normalized("spectral")
 
 
+def test_a_weight_of_minus_one_is_an_edge_and_one_of_zero_is_none(tmp_path):
+    matrix = -np.roll(np.eye(3), 1, 0)
+    assert one_part(matrix, tmp_path)[1].spectral_radius() == pytest.approx(1, rel=1e-12)
+    stored = ss.Shift.from_edges([[0, 1, 2], [1, 2, 0]], torch.tensor([1.0, 1.0, 0.0]))
+    partition(stored, tmp_path / "zero", parts=1)
+    assert load(tmp_path / "zero").spectral_radius() == 0
+
+
 def test_a_radius_that_does_not_stand_is_refused_and_its_size_told(tmp_path):
     ring = np.roll(np.eye(100), 1, 0) * 2.0
     with pytest.raises(ValueError, match=r"did not converge \(it is about 2\)"):
