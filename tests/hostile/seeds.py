@@ -1,6 +1,7 @@
 """Clean files of every kind that the readers know, for the fuzzer to begin with."""
 
 import io
+import os
 import tempfile
 import zipfile
 from pathlib import Path
@@ -15,7 +16,7 @@ from shiftstate.distributed import partition
 from shiftstate.estimators import Forecaster, NodeClassifier
 from shiftstate.graphs import Shift
 from tests.attribution.books import book
-from tests.hostile.clean import write_clean
+from tests.hostile.clean import NODES, write_clean
 from tests.hostile.forms import coo, csr, graphml, mtx
 from tests.hostile.judging import called
 from tests.hostile.mutating import unsigned
@@ -98,10 +99,6 @@ def _stored() -> dict[str, list[bytes]]:
 
 def _run(folder: Path) -> dict[str, list[bytes]]:
     """The files of a run."""
-    import os
-
-    from tests.hostile.clean import NODES
-
     folder.mkdir()
     write_clean(folder)
     back = Path.cwd()
