@@ -398,8 +398,9 @@ def judge_room(copy: Path, room: str, mutants: list[Mutant], limit: float) -> No
         judged = {mutant.key: mutant for mutant in map(read, file)}
     for mutant in mutants:
         vars(mutant).update(vars(judged.get(mutant.key, mutant)))
-        compiled = "/fused/" in mutant.path  # what was compiled before does not change with its function
-        if mutant.key not in judged or (compiled and mutant.outcome != "noticed"):
+        compiled = "/fused/" in mutant.path
+        elsewhere = compiled or room == "distributed"  # code that the server does not replace: compiled, or in workers
+        if mutant.key not in judged or (elsewhere and mutant.outcome != "noticed"):
             with tempfile.TemporaryDirectory() as folder:
                 cache = folder if compiled else None
                 judge(mutant, copy, limit, lambda c=cache: run_pytest(copy, room, Anew(copy, answer), c).failed)

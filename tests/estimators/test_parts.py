@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import shiftstate as ss
-from shiftstate.estimators import NodeRegressor, progress
+from shiftstate.estimators import NodeRegressor, SignalClassifier, progress
 from shiftstate.estimators.defaults import choose
 from shiftstate.estimators.forecaster import Forecaster, filled, windows
 from shiftstate.estimators.graph_help.baselines import (
@@ -177,3 +177,12 @@ def test_a_line_of_progress_is_seen_at_once(monkeypatch):
         assert events[-1] == "flushed"
         events.clear()
     assert events[-1] == "flushed"
+
+
+def test_the_first_signal_without_a_class_is_named():
+    with pytest.raises(ValueError, match="y has no class for signal 1; expected one for every signal"):
+        SignalClassifier(epochs=1).fit(ss.Shift.from_edges([[0], [1]]), np.ones((4, 2)), ["a", None, "b", "a"])
+
+
+def test_a_forecast_is_of_the_next_step_by_default():
+    assert Forecaster().horizons == (1,)
