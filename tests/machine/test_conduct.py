@@ -193,7 +193,8 @@ def test_ctrl_c_while_workers_start_is_one_line(tmp_path, seconds):
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=120)
-    assert (process.returncode, complaints(errors)) == (130, [STOPPED])
+    said = STOPPED if stored(tmp_path) else "shiftstate: stopped"
+    assert (process.returncode, complaints(errors)) == (130, [said])
 
 
 def test_a_run_that_was_stopped_before_anything_finished_goes_on(here, tmp_path):

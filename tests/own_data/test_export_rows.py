@@ -6,6 +6,7 @@ import torch
 from shiftstate.estimators import NodeRegressor
 from shiftstate.graphs import Shift
 from shiftstate.own_data.exporting import export
+from shiftstate.own_data.left.manifest import write_manifest
 
 N = 12
 
@@ -17,6 +18,7 @@ def test_a_program_of_a_model_scaled_by_rows_answers_as_the_run(tmp_path):
     made = NodeRegressor("gcnn", K=2, epochs=2, scale="rows").fit(shift, random.poisson(3, (N, 3)), ring / 3)
     made.save(tmp_path / "model.safetensors")
     np.savez(tmp_path / "graph.npz", edges=ends, weight=np.ones(2 * N), names=np.array([str(i) for i in ring]))
+    write_manifest(tmp_path)
     (line,) = export(tmp_path, None, tmp_path / "m.pt2")
     assert "it answers the same" in line
     x = (random.normal(size=(N, 3)) * [1, 10, 100]).astype(np.float32)

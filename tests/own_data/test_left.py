@@ -86,12 +86,12 @@ def test_targets_that_teach_something_pass():
 def test_features_without_spread_are_named():
     X, said = np.array([[1.0, 2.0, 5.0], [1.0, 3.0, 5.0], [2.0, 3.0, 5.0]]), []
     train = np.array([True, True, False])
-    _check_spread(X, train, ["a", "b", "c"], said.append)
+    _check_spread(Path("x.csv"), X, train, ["a", "b", "c"], said.append)
     assert said == ["2 of 3 features are constant in the training rows (first: 'a', 'c')"]
-    _check_spread(X[:, 1:2], train, ["b"], said.append)
+    _check_spread(Path("x.csv"), X[:, 1:2], train, ["b"], said.append)
     assert len(said) == 1
-    with pytest.raises(ValueError, match="all 1 features are constant"):
-        _check_spread(X[:, 2:], train, ["c"], said.append)
+    with pytest.raises(ValueError, match=r"x\.csv: .*all 1 features are constant"):
+        _check_spread(Path("x.csv"), X[:, 2:], train, ["c"], said.append)
 
 
 class Persistence:

@@ -1,5 +1,7 @@
 """Edges as an operator: repeated ones, both directions, weights of either."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from shiftstate.tables.edges import assembled
 
 
 def dense(ends, weights=None, directed=False, count=3):
-    shift, said = assembled(np.array(ends), weights, count, directed)
+    shift, said = assembled(Path("edges.csv"), np.array(ends), weights, count, directed)
     return shift.to_dense().tolist(), said
 
 
