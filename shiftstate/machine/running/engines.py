@@ -108,9 +108,12 @@ class _Processes(ProcessPoolExecutor):
 def _processes(workers: int) -> Iterator[Pool]:
     before = {child.pid for child in multiprocessing.active_children()}
     context = multiprocessing.get_context("spawn")
-    with _later(signal.SIGINT, signal.SIGTERM):  # a queue that is cut off while it is made leaves its semaphores behind
-        executor = _Processes(workers, mp_context=context, initializer=_begin_worker)
+    executor: _Processes | None = None
     try:
+        # A queue that is cut off while it is made leaves its semaphores behind. A signal that waited is raised at the
+        # end of this block, inside the try, so that the pool is shut down then too.
+        with _later(signal.SIGINT, signal.SIGTERM):
+            executor = _Processes(workers, mp_context=context, initializer=_begin_worker)
         yield Pool(executor, lambda: workers, (BrokenExecutor,))
     except BaseException:
         # Nobody waits for what is in flight, nor may it run on: it will be given out again.
@@ -119,7 +122,8 @@ def _processes(workers: int) -> Iterator[Pool]:
                 child.kill()
         raise
     finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+        if executor is not None:
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _begin_worker() -> None:
